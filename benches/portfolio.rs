@@ -7,7 +7,7 @@ use quant_benches::{covariance, numbers};
 use quant_core::portfolio::{
     BlackLitterman, ConstrainedFrontier, MarketEquilibrium, ReturnSeries, RiskParity,
     black_litterman::{Uncertainty, View},
-    constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
+    constrained::{Goal, LinearConstraint, TurnoverLimit},
     efficient_frontier::EfficientFrontier,
     max_sharpe::MaxSharpe,
     min_variance::MinVariance,
@@ -112,53 +112,45 @@ fn risk_and_views(c: &mut Criterion) {
     }
 }
 
-/// Long only with a group and a limit of turnover, by the dual method.
-fn constrained(c: &mut Criterion) {
-    let mut group = c.benchmark_group("constrained");
-    group.sample_size(10);
-    for assets in [10, 50, 200] {
-        let coefficients = (0..assets).map(|asset| f64::from(u8::from(asset % 2 == 0))).collect();
-        let problem = ConstrainedProblem {
+/// Long only with a group and a limit of turnover.
+fn limited(assets: usize) -> ConstrainedFrontier {
+    let coefficients = (0..assets).map(|asset| f64::from(u8::from(asset % 2 == 0))).collect();
+    ConstrainedFrontier {
+        assets: EfficientFrontier {
             expected_returns: numbers(3, assets),
             covariance_matrix: covariance(assets),
             risk_free_rate: 0.02,
             min_weights: Some(vec![0.0; assets]),
             max_weights: None,
-            constraints: vec![LinearConstraint { coefficients, min: None, max: Some(0.6) }],
-            turnover: Some(TurnoverLimit {
-                current_weights: vec![1.0 / assets as f64; assets],
-                max_turnover: 0.5,
-            }),
-            goal: Goal::MinVariance,
-        };
+        },
+        constraints: vec![LinearConstraint { coefficients, min: None, max: Some(0.6) }],
+        turnover: Some(TurnoverLimit {
+            current_weights: vec![1.0 / assets as f64; assets],
+            max_turnover: 0.5,
+        }),
+    }
+}
+
+/// The least variance under limits, by the dual method.
+fn constrained(c: &mut Criterion) {
+    let mut group = c.benchmark_group("constrained");
+    group.sample_size(10);
+    for assets in [10, 50, 200] {
+        let problem = limited(assets).with_goal(Goal::MinVariance);
         group.bench_with_input(BenchmarkId::from_parameter(assets), &problem, |b, problem| {
-            b.iter(|| black_box(problem).solve());
+            b.iter(|| black_box(problem).solve().expect("a solution"));
         });
     }
 }
 
-/// The whole frontier, long only with a group and a limit of turnover.
+/// The whole frontier under limits.
 fn constrained_frontier(c: &mut Criterion) {
     let mut group = c.benchmark_group("constrained_frontier");
     group.sample_size(10);
-    for assets in [10, 50, 200] {
-        let coefficients = (0..assets).map(|asset| f64::from(u8::from(asset % 2 == 0))).collect();
-        let problem = ConstrainedFrontier {
-            assets: EfficientFrontier {
-                expected_returns: numbers(3, assets),
-                covariance_matrix: covariance(assets),
-                risk_free_rate: 0.02,
-                min_weights: Some(vec![0.0; assets]),
-                max_weights: None,
-            },
-            constraints: vec![LinearConstraint { coefficients, min: None, max: Some(0.6) }],
-            turnover: Some(TurnoverLimit {
-                current_weights: vec![1.0 / assets as f64; assets],
-                max_turnover: 0.5,
-            }),
-        };
+    for assets in [10, 50] {
+        let problem = limited(assets);
         group.bench_with_input(BenchmarkId::from_parameter(assets), &problem, |b, problem| {
-            b.iter(|| black_box(problem).solve());
+            b.iter(|| black_box(problem).solve().expect("a solution"));
         });
     }
 }

@@ -44,6 +44,13 @@ impl ClientId {
         DocumentUrl::parse(&self.0).ok()
     }
 
+    /// Returns the host of the website that describes the client; `None` for a client that has
+    /// registered itself.
+    #[must_use]
+    pub fn website(&self) -> Option<String> {
+        self.document().map(|url| url.host().to_owned())
+    }
+
     /// Generates a random id for a client that registers.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
@@ -216,6 +223,7 @@ mod tests {
         let registered = ClientId::generate(&mut seeded_rng(1));
         assert_eq!(ClientId::parse(registered.as_str()), Some(registered.clone()));
         assert_eq!(registered.document(), None);
+        assert_eq!(registered.website(), None);
         for text in ["", "a b", "a.b", "https://localhost/client.json", &"a".repeat(129)] {
             assert_eq!(ClientId::parse(text), None, "{text}");
         }

@@ -173,22 +173,23 @@ impl ConstrainedFrontier {
     }
 
     /// Returns the problem of one portfolio under the same limits.
-    pub fn with_goal(&self, goal: Goal) -> ConstrainedProblem {
+    #[must_use]
+    pub fn with_goal(self, goal: Goal) -> ConstrainedProblem {
         let EfficientFrontier {
             expected_returns,
             covariance_matrix,
             risk_free_rate,
             min_weights,
             max_weights,
-        } = self.assets.clone();
+        } = self.assets;
         ConstrainedProblem {
             expected_returns,
             covariance_matrix,
             risk_free_rate,
             min_weights,
             max_weights,
-            constraints: self.constraints.clone(),
-            turnover: self.turnover.clone(),
+            constraints: self.constraints,
+            turnover: self.turnover,
             goal,
         }
     }
@@ -446,7 +447,7 @@ mod tests {
                     prop_assert!(traded <= limit.max_turnover + 1e-12, "{traded}");
                 }
                 let goal = Goal::TargetReturn(point.expected_return);
-                match problem.with_goal(goal).solve() {
+                match problem.clone().with_goal(goal).solve() {
                     Ok(least) => {
                         let [own, least] =
                             [&point.weights, &least.weights].map(|weights| variance_of(&problem, weights));
@@ -457,11 +458,11 @@ mod tests {
                 }
             }
             let corners = &found.frontier.corners;
-            let least = problem.with_goal(Goal::MinVariance).solve().unwrap();
+            let least = problem.clone().with_goal(Goal::MinVariance).solve().unwrap();
             let [first, least] = [&corners[0].weights, &least.weights].map(|weights| variance_of(&problem, weights));
             prop_assert!((first - least).abs() <= 1e-13, "{first} {least}");
             let beyond = Goal::TargetReturn(corners[corners.len() - 1].expected_return + 1e-6);
-            prop_assert_eq!(problem.with_goal(beyond).solve().unwrap_err().code(), "infeasible");
+            prop_assert_eq!(problem.clone().with_goal(beyond).solve().unwrap_err().code(), "infeasible");
             let stated = problem.explain().unwrap().error;
             // Rounding of a variance near zero is as large as the variance.
             let gap = (first.max(0.0).sqrt() - least.max(0.0).sqrt()).abs();

@@ -55,7 +55,7 @@ fn constrained(lines: &mut Lines) {
         turnover: Some(TurnoverLimit { current_weights: vec![0.25, 0.5, 0.25], max_turnover: 0.2 }),
     };
     for goal in [Goal::MinVariance, Goal::TargetReturn(0.065), Goal::MaxSharpe] {
-        let found = problem.with_goal(goal).solve().expect("a portfolio");
+        let found = problem.clone().with_goal(goal).solve().expect("a portfolio");
         lines.add("constrained", goal, &found.weights);
     }
     for corner in problem.solve().expect("a frontier").corners {

@@ -5,13 +5,12 @@
 //! (`public_names`), reads little within a short time (`fetch`), and its refusals repeat nothing of
 //! the answer.
 
-use std::{num::NonZeroU32, sync::Arc};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use account_core::{
     Timestamp,
     oauth::{ClientDocument, DocumentUrl, OauthError, RegisteredClient},
 };
-use chrono::TimeDelta;
 use moka::future::Cache;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -62,7 +61,7 @@ pub struct ClientDocuments {
 struct KnownClient {
     client: RegisteredClient,
     fetched_at: Timestamp,
-    kept: TimeDelta,
+    kept: Duration,
 }
 
 impl ClientDocuments {
@@ -82,8 +81,8 @@ impl ClientDocuments {
     /// Returns the client of a document that was fetched before and is still valid.
     pub async fn known(&self, url: &DocumentUrl, now: Timestamp) -> Option<RegisteredClient> {
         let known = self.known.get(url).await?;
-        let age = now - known.fetched_at;
-        let is_valid = age >= TimeDelta::zero() && age < known.kept;
+        // An age below zero is none: the clock was set back.
+        let is_valid = (now - known.fetched_at).to_std().is_ok_and(|age| age < known.kept);
         is_valid.then(|| known.client.clone())
     }
 

@@ -35,13 +35,18 @@ def shown(value):
     return repr(float(value))
 
 
+def firm_terms(rng):
+    """The cost of capital, the growth, the shares and the net debt."""
+    growth = f"{rng.uniform(-0.2, 0.05):.4f}"
+    wacc = f"{float(growth) + rng.choice([0.001, 0.01, 0.05, 0.2, 1.5]) * rng.uniform(1, 1.3):.4f}"
+    return wacc, growth, f"{rng.uniform(1, 5000):.1f}", f"{rng.uniform(-3000, 3000):.2f}"
+
+
 def dcf(rng):
     for _ in range(120):
         years = rng.choice([1, 2, 5, 5, 10, 40])
         flows = [f"{rng.uniform(-50, 900):.2f}" for _ in range(years)]
-        growth = f"{rng.uniform(-0.2, 0.05):.4f}"
-        wacc = f"{float(growth) + rng.choice([0.001, 0.01, 0.05, 0.2, 1.5]) * rng.uniform(1, 1.3):.4f}"
-        shares, debt = f"{rng.uniform(1, 5000):.1f}", f"{rng.uniform(-3000, 3000):.2f}"
+        wacc, growth, shares, debt = firm_terms(rng)
         w, g = Fraction(wacc), Fraction(growth)
         if not w > g or w <= -1:
             continue
@@ -61,9 +66,7 @@ def dcf_projected(rng):
     for _ in range(120):
         years = rng.choice([1, 2, 5, 10, 40])
         flow, rate = f"{rng.uniform(-50, 900):.2f}", f"{rng.choice([0.02, 0.3, 1.5]) * rng.uniform(-0.6, 1.3):.4f}"
-        growth = f"{rng.uniform(-0.2, 0.05):.4f}"
-        wacc = f"{float(growth) + rng.choice([0.001, 0.01, 0.05, 0.2, 1.5]) * rng.uniform(1, 1.3):.4f}"
-        shares, debt = f"{rng.uniform(1, 5000):.1f}", f"{rng.uniform(-3000, 3000):.2f}"
+        wacc, growth, shares, debt = firm_terms(rng)
         w, g = Fraction(wacc), Fraction(growth)
         if not w > g or w <= -1:
             continue

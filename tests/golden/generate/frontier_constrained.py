@@ -15,7 +15,7 @@ import numpy as np
 from mpmath import mp, mpf
 from scipy.optimize import linprog
 
-from portfolio_constrained import NEAR, clarabel_point, conditions, exact_point
+from portfolio_constrained import NEAR, clarabel_point, conditions, exact_point, market
 
 PATH = Path(__file__).parent.parent / "frontier_constrained.csv"
 STAMP = f"# mpmath {mpmath.__version__} and clarabel {clarabel.__version__}, 2026-11-22, python tests/golden/generate/frontier_constrained.py\n"
@@ -135,17 +135,8 @@ class Frontier:
 
 def lines(count):
     for _ in range(count):
-        size = int(random.integers(3, 10))
-        loads = random.uniform(-0.4, 0.4, (size, size + 2))
-        sigma = np.round(loads @ loads.T + np.diag(random.uniform(0.005, 0.05, size)), 4)
-        sigma = (sigma + sigma.T) / 2
-        mu = np.round(random.uniform(0.0, 0.2, size), 3)
-        current = np.floor(random.dirichlet(np.ones(size)) * 64) / 64
-        current[0] += 1.0 - current.sum()
-        coefficients = np.round(random.integers(0, 2, size) * random.uniform(0.5, 1.0, size), 2)
-        held = float(coefficients @ np.minimum(current, 0.6))
-        low, high = round(held - random.uniform(0.0, 0.2), 3), round(held + random.uniform(0.0, 0.2), 3)
-        turnover = float(np.round(random.uniform(0.1, 1.5), 3))
+        mu, sigma, coefficients, low, high, current, turnover = market(random, 10)
+        size = len(mu)
         corners = Frontier(mu, sigma, coefficients, low, high, current, turnover).corners()
         if corners is None:
             continue

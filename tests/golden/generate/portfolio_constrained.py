@@ -102,19 +102,25 @@ def exact_point(sigma, equalities, rows, current, turnover, homogeneous, near):
     return w
 
 
+def market(random, largest):
+    """Fewer than `largest` assets driven by factors, with a constraint that the current weights meet, and a turnover."""
+    size = int(random.integers(3, largest))
+    loads = random.uniform(-0.4, 0.4, (size, size + 2))
+    sigma = np.round(loads @ loads.T + np.diag(random.uniform(0.005, 0.05, size)), 4)
+    sigma = (sigma + sigma.T) / 2
+    mu = np.round(random.uniform(0.0, 0.2, size), 3)
+    current = np.floor(random.dirichlet(np.ones(size)) * 64) / 64
+    current[0] += 1.0 - current.sum()
+    coefficients = np.round(random.integers(0, 2, size) * random.uniform(0.5, 1.0, size), 2)
+    held = float(coefficients @ np.minimum(current, 0.6))
+    low, high = round(held - random.uniform(0.0, 0.2), 3), round(held + random.uniform(0.0, 0.2), 3)
+    return mu, sigma, coefficients, low, high, current, float(np.round(random.uniform(0.1, 1.5), 3))
+
+
 def lines(count):
     for number in range(count):
-        size = int(random.integers(3, 13))
-        loads = random.uniform(-0.4, 0.4, (size, size + 2))
-        sigma = np.round(loads @ loads.T + np.diag(random.uniform(0.005, 0.05, size)), 4)
-        sigma = (sigma + sigma.T) / 2
-        mu = np.round(random.uniform(0.0, 0.2, size), 3)
-        current = np.floor(random.dirichlet(np.ones(size)) * 64) / 64
-        current[0] += 1.0 - current.sum()
-        coefficients = np.round(random.integers(0, 2, size) * random.uniform(0.5, 1.0, size), 2)
-        held = float(coefficients @ np.minimum(current, 0.6))
-        low, high = round(held - random.uniform(0.0, 0.2), 3), round(held + random.uniform(0.0, 0.2), 3)
-        turnover = float(np.round(random.uniform(0.1, 1.5), 3))
+        mu, sigma, coefficients, low, high, current, turnover = market(random, 13)
+        size = len(mu)
         rows = conditions(size, coefficients, low, high)
         goal = ["min_variance", "target_return", "max_sharpe"][number % 3]
         ones = np.ones(size)

@@ -4,7 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use poem::http::Method;
 
-use crate::{api::operations::MeteredOperation, http::MatchedRoute};
+use crate::{
+    api::operations::MeteredOperation,
+    http::{AdmittedCall, MatchedRoute, RequestContext},
+};
 
 /// The metered operations, by path.
 pub struct BatchCatalogue {
@@ -20,6 +23,16 @@ pub struct BatchOperation {
     pub route: Arc<MatchedRoute>,
     /// The line of the table of operations.
     pub operation: &'static MeteredOperation,
+}
+
+impl BatchOperation {
+    /// Returns the context of a call of a batch, which has this position. The limit has counted the
+    /// batch as its first call, and a quote as one call.
+    pub(super) fn context(&self, batch: &AdmittedCall, position: usize) -> Arc<RequestContext> {
+        let is_counted = position == 0 || batch.is_quote_preferred();
+        let counted = is_counted.then(|| batch.admission());
+        batch.context().of_batch_call(&self.method, self.route.clone(), counted)
+    }
 }
 
 impl BatchCatalogue {

@@ -105,9 +105,7 @@ async fn run_one(
     key: Option<&RepeatedBatch>,
     has_room: &AtomicBool,
 ) -> BatchedCall {
-    // The limit has counted the batch as its first call.
-    let counted = (position == 0).then(|| call.admission());
-    let context = call.context().of_batch_call(&listed.method, listed.route.clone(), counted);
+    let context = listed.context(call, position);
     let executed = conclude(&context, async {
         if !has_room.load(Ordering::Relaxed) {
             return Err(ApiError::busy());

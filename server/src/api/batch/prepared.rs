@@ -9,8 +9,7 @@ use crate::http::{
     validation::{Fault, MOST_FAULTS, Step},
 };
 
-/// Counts and checks a call. The limit has counted a batch as its first call, and a quote as one
-/// call.
+/// Counts and checks a call.
 ///
 /// # Errors
 ///
@@ -26,9 +25,7 @@ pub(super) async fn prepare(
         let path = [Step::name("path")];
         return Err(Fault::new(&path, "value_error.path", NO_OPERATION).into());
     };
-    let is_counted = position == 0 || call.is_quote_preferred();
-    let counted = is_counted.then(|| call.admission());
-    let context = call.context().of_batch_call(&listed.method, listed.route.clone(), counted);
+    let context = listed.context(call, position);
     (listed.operation.prepare)(context, call.caller().clone(), one.arguments(), options).await
 }
 

@@ -115,17 +115,18 @@ pub(super) async fn answer(
     work: impl Future<Output = String> + Send + 'static,
     progress: Option<Arc<Progress>>,
 ) -> Response {
-    let Some(progress) = progress else { return json_response(work.await) };
+    let Some(progress) = progress else { return json_response(StatusCode::OK, work.await) };
     let mut work: Work = Box::pin(work);
     tokio::select! {
         biased;
-        text = &mut work => json_response(text),
+        text = &mut work => json_response(StatusCode::OK, text),
         (first, told) = progress.next(None) => stream_response(first, told, work, progress),
     }
 }
 
-fn json_response(text: String) -> Response {
-    Response::builder().status(StatusCode::OK).content_type("application/json").body(text)
+/// Makes a response of one JSON text.
+pub(super) fn json_response(status: StatusCode, text: String) -> Response {
+    Response::builder().status(status).content_type("application/json").body(text)
 }
 
 /// The rest of a stream after an event.

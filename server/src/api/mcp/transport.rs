@@ -29,7 +29,7 @@ use super::{
     gateway_tools::MOST_CALLS,
     head::{Head, LONGEST_NAME, RpcMessage},
     message::MOST_WITHOUT_ARGUMENTS,
-    progress::{self, Progress},
+    progress::{self, Progress, json_response},
     protocol::Protocol,
     request_headers::{accepts_json, api_key, bearer_token},
     tool_calls::{McpState, no_arguments},
@@ -465,8 +465,4 @@ fn limit_told(refusal: &ApiError, request: &Request, message: Option<&RpcMessage
 fn refuse(error: &JsonRpcError) -> Response {
     let text = serde_json::to_string(error).expect("an error is JSON");
     json_response(StatusCode::BAD_REQUEST, text)
-}
-
-fn json_response(status: StatusCode, text: String) -> Response {
-    Response::builder().status(status).content_type("application/json").body(text)
 }

@@ -42,7 +42,7 @@ impl Shown {
         Self {
             id: format!("{:032x}", grant.id.0),
             name: grant.client_name.as_str().to_owned(),
-            website: grant.client.document().map(|url| url.host().to_owned()),
+            website: grant.client.website(),
             allowed: day(grant.created_at),
             used: day(grant.last_used_at),
         }

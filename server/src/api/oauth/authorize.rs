@@ -89,7 +89,7 @@ pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
             let fields = json!({ "step": "consent", "then": then, "account": account.0 });
             let page = Consent {
                 client: asked.client.name.as_str(),
-                website: asked.client.id.document().map(|url| url.host().to_owned()),
+                website: asked.client.id.website(),
                 may_be_claimed: !matches!(
                     asked.authorization.redirect_uri.target(),
                     RedirectTarget::Website(_)

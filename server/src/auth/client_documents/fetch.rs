@@ -3,26 +3,23 @@
 use std::{error::Error, sync::Arc, time::Duration};
 
 use account_core::oauth::DocumentUrl;
-use chrono::TimeDelta;
 use mime::Mime;
 use poem::http::{HeaderMap, StatusCode, header};
 use reqwest::{Url, dns::Resolve};
 
 use super::{
-    fetch_error::DocumentFetchError,
+    fetch_error::{DocumentFetchError, LARGEST},
     public_names::{NotPublic, PublicNames},
 };
 
 /// The longest time of a fetch, from the look-up of the host to the last byte.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The largest document in bytes, which is what the draft recommends.
-const LARGEST: usize = 5 * 1024;
 /// The shortest validity of a document, so that the consent uses what the page showed.
-const SHORTEST_KEPT: TimeDelta = TimeDelta::minutes(1);
+const SHORTEST_KEPT: Duration = Duration::from_mins(1);
 /// The validity of a document whose answer states none.
-const USUALLY_KEPT: TimeDelta = TimeDelta::hours(1);
+const USUALLY_KEPT: Duration = Duration::from_hours(1);
 /// The longest validity of a document.
-const LONGEST_KEPT: TimeDelta = TimeDelta::hours(24);
+const LONGEST_KEPT: Duration = Duration::from_hours(24);
 
 /// The network that documents are fetched from, which tests replace.
 pub struct DocumentNetwork {
@@ -59,7 +56,7 @@ impl DocumentNetwork {
 /// A document as fetched.
 pub(super) struct Fetched {
     pub(super) body: Vec<u8>,
-    pub(super) kept: TimeDelta,
+    pub(super) kept: Duration,
 }
 
 /// Fetches a document.
@@ -104,7 +101,7 @@ fn check_head(status: StatusCode, headers: &HeaderMap) -> Result<(), DocumentFet
 }
 
 /// Returns the time for which a document is valid: what its answer states, within bounds.
-fn validity(headers: &HeaderMap) -> TimeDelta {
+fn validity(headers: &HeaderMap) -> Duration {
     let values = headers.get_all(header::CACHE_CONTROL).iter();
     let directives = values.filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(','));
     let stated = directives.filter_map(|directive| {
@@ -115,10 +112,7 @@ fn validity(headers: &HeaderMap) -> TimeDelta {
             _ => None,
         }
     });
-    let longest = LONGEST_KEPT.num_seconds();
-    let stated = stated.min().map(|seconds: u64| seconds.try_into().map_or(longest, |s: i64| s));
-    let stated = stated.map(|seconds| TimeDelta::seconds(seconds.min(longest)));
-    stated.unwrap_or(USUALLY_KEPT).max(SHORTEST_KEPT)
+    stated.min().map_or(USUALLY_KEPT, Duration::from_secs).clamp(SHORTEST_KEPT, LONGEST_KEPT)
 }
 
 /// Returns the reason for an error of the HTTP client, which hides what its look-up of hosts says.
@@ -161,7 +155,7 @@ mod tests {
             for value in stated {
                 headers.append(header::CACHE_CONTROL, HeaderValue::from_static(value));
             }
-            assert_eq!(validity(&headers).num_seconds(), seconds, "{stated:?}");
+            assert_eq!(validity(&headers).as_secs(), seconds, "{stated:?}");
         }
     }
 

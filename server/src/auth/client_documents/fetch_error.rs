@@ -3,6 +3,9 @@
 //! An unknown host and one with an address that is not public have one text. Otherwise anybody could
 //! ask which names the network of the service knows.
 
+/// The largest document in bytes, which is what the draft recommends.
+pub(super) const LARGEST: usize = 5 * 1024;
+
 /// The reason why a document cannot be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -26,6 +29,6 @@ pub enum DocumentFetchError {
     #[error("the document is not served as application/json")]
     MediaType,
     /// The document is too large.
-    #[error("the document has more than 5120 bytes")]
+    #[error("the document has more than {} bytes", LARGEST)]
     TooLarge,
 }

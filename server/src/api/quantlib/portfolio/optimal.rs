@@ -249,22 +249,18 @@ fn goal_problem<B>(
 impl MaxSharpe {
     fn problem(&self) -> quant_core::Result<GoalProblem<portfolio::MaxSharpe>> {
         let Self { assets, rf_rate, bounds, limits } = self;
-        goal_problem(assets, *rf_rate, bounds, limits, Goal::MaxSharpe, |problem| {
-            portfolio::MaxSharpe {
-                expected_returns: problem.expected_returns,
-                covariance_matrix: problem.covariance_matrix,
-                risk_free_rate: problem.risk_free_rate,
-                min_weights: problem.min_weights,
-                max_weights: problem.max_weights,
-            }
-        })
+        goal_problem(assets, *rf_rate, bounds, limits, Goal::MaxSharpe, max_sharpe)
     }
+}
 
-    fn solve(&self) -> quant_core::Result<portfolio::Portfolio> {
-        match self.problem()? {
-            GoalProblem::WithinBounds(problem) => problem.solve(),
-            GoalProblem::Limited(problem) => problem.solve(),
-        }
+/// Returns the search for the largest Sharpe ratio within the bounds of a problem.
+fn max_sharpe(problem: ConstrainedProblem) -> portfolio::MaxSharpe {
+    portfolio::MaxSharpe {
+        expected_returns: problem.expected_returns,
+        covariance_matrix: problem.covariance_matrix,
+        risk_free_rate: problem.risk_free_rate,
+        min_weights: problem.min_weights,
+        max_weights: problem.max_weights,
     }
 }
 
@@ -272,7 +268,11 @@ impl Computation for MaxSharpe {
     type Answer = OptimalPortfolio;
 
     fn compute(&self) -> quant_core::Result<OptimalPortfolio> {
-        Ok(OptimalPortfolio::new(self.solve()?, self.rf_rate))
+        let found = match self.problem()? {
+            GoalProblem::WithinBounds(problem) => problem.solve()?,
+            GoalProblem::Limited(problem) => problem.solve()?,
+        };
+        Ok(OptimalPortfolio::new(found, self.rf_rate))
     }
 
     fn explain(&self) -> quant_core::Result<Explanation> {
@@ -345,16 +345,6 @@ impl EfficientFrontier {
         let (constraints, turnover) = self.limits.read()?.unwrap_or_default().into_parts();
         Ok(portfolio::ConstrainedFrontier { assets, constraints, turnover })
     }
-
-    /// Returns the portfolio of the largest Sharpe ratio, where there is one.
-    fn tangency(&self) -> quant_core::Result<Option<FrontierPoint>> {
-        let Self { assets, rf_rate, bounds, limits, .. } = self.clone();
-        match (MaxSharpe { assets, rf_rate, bounds, limits }).solve() {
-            Ok(found) => Ok(Some(found.into())),
-            Err(Error::Conflict { argument: "risk_free_rate", .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
 }
 
 impl Computation for EfficientFrontier {
@@ -374,7 +364,7 @@ impl Computation for EfficientFrontier {
             max_volatility: volatility(points.last()),
             is_unbounded: found.frontier.ray.is_some(),
             corners: corners.map(|corners| corners.into_iter().map(Into::into).collect()),
-            tangency: self.tangency()?,
+            tangency: tangency(problem)?,
             at_return: at_return.map(Into::into),
             frontier: points,
             n_points: self.n_points,
@@ -396,6 +386,18 @@ impl Computation for EfficientFrontier {
             "target_return" => "at_return",
             other => wire_name(other),
         }
+    }
+}
+
+/// Returns the portfolio of the largest Sharpe ratio, where there is one.
+fn tangency(frontier: portfolio::ConstrainedFrontier) -> quant_core::Result<Option<FrontierPoint>> {
+    let is_limited = !frontier.constraints.is_empty() || frontier.turnover.is_some();
+    let problem = frontier.with_goal(Goal::MaxSharpe);
+    let found = if is_limited { problem.solve() } else { max_sharpe(problem).solve() };
+    match found {
+        Ok(found) => Ok(Some(found.into())),
+        Err(Error::Conflict { argument: "risk_free_rate", .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
