@@ -65,13 +65,13 @@ pub use context::{
     Admission, Charge, RequestContext, RequestHead, RequestRecord, seconds_up,
     stages::{
         AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ComputedCall, ParsedCall,
-        PreparedCall, Template,
+        Template,
     },
 };
 pub(crate) use cookies::cookie;
 pub use error::{ApiError, Surface};
-pub use evaluation::{Recomputer, recompute};
-pub use execute::{Executed, Executor, Preparer, RepeatKey, conclude, execute, prepare};
+pub use evaluation::Evaluator;
+pub use execute::{Executed, OperationCall, RepeatKey, conclude};
 pub use executed_call::ExecutedCall;
 pub use json_string::{Date, JsonString, Moment, Text};
 pub(crate) use methods::{AnyMethod, Methods};

@@ -196,8 +196,9 @@ fn complete(
         });
         operation["x-body-limit"] = columnar.operation.body_limit.into();
     }
-    let options =
-        described.metered.map(|metered| answer_options::described(metered.has_further_fields));
+    let options = described
+        .metered
+        .map(|metered| answer_options::described(metered.evaluator.has_further_fields));
     let parameters: Vec<Value> =
         options.into_iter().flatten().chain(headers::parameters(&described)).collect();
     if !parameters.is_empty() {

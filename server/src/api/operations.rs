@@ -31,25 +31,16 @@ use super::quantlib::{
     solver::{finance, finance::bonds as bond_spreads},
     time,
 };
-use crate::http::{
-    COMMON_BODY_LIMIT, Computation, Executor, Operation, Preparer, Recomputer, execute, prepare,
-    recompute,
-};
+use crate::http::{COMMON_BODY_LIMIT, Computation, Evaluator, Operation};
 
 /// A metered operation with its computation.
 #[derive(Clone, Copy)]
 pub struct MeteredOperation {
     operation: Operation,
-    /// Executes the operation on JSON arguments, for callers other than the REST endpoint.
-    pub execute: Executor,
-    /// Computes the data of an answer again, to check a receipt.
-    pub recompute: Recomputer,
-    /// Checks the JSON arguments of a call of a batch whose calls are charged together.
-    pub prepare: Preparer,
+    /// The computation, for callers other than the REST endpoint.
+    pub evaluator: Evaluator,
     body_name: fn() -> Cow<'static, str>,
     example_answer: fn() -> Value,
-    /// Whether `detail=full` adds fields to the answer.
-    pub has_further_fields: bool,
 }
 
 impl Deref for MeteredOperation {
@@ -235,12 +226,9 @@ const fn line<C: Computation + Example>(
 ) -> MeteredOperation {
     MeteredOperation {
         operation: Operation { id, tier, cost, body_limit: COMMON_BODY_LIMIT, remark },
-        execute: execute::<C>,
-        recompute: recompute::<C>,
-        prepare: prepare::<C>,
+        evaluator: Evaluator::of::<C>(),
         body_name: C::name,
         example_answer: example_answer::<C>,
-        has_further_fields: C::HAS_FURTHER_FIELDS,
     }
 }
 

@@ -11,7 +11,6 @@ use poem::Request;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
-    computation::Computation,
     error::ApiError,
     validation::{Fault, Step},
 };
@@ -52,7 +51,7 @@ pub struct AnswerOptions {
 impl AnswerOptions {
     /// Reads the parameters of the query string. `detail` is read for a computation that has further
     /// fields.
-    pub(super) fn of_query<C: Computation>(request: &Request) -> Result<Self, ApiError> {
+    pub(super) fn of_query(request: &Request, has_further_fields: bool) -> Result<Self, ApiError> {
         if request.uri().query().is_none() {
             return Ok(Self::default());
         }
@@ -60,7 +59,7 @@ impl AnswerOptions {
         let sent = |wanted: &str| {
             pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
         };
-        let detail = sent(DETAIL).filter(|_| C::HAS_FURTHER_FIELDS);
+        let detail = sent(DETAIL).filter(|_| has_further_fields);
         let flag = |name| match sent(name) {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
@@ -87,15 +86,8 @@ impl AnswerOptions {
         Ok(Self { detail: Detail::Listed, explain: flag(EXPLAIN)?, receipt: flag(RECEIPT)? })
     }
 
-    /// Takes the level of detail out of the arguments of a tool, for a computation that has further
-    /// fields.
-    pub(super) fn with_detail_of<C: Computation>(
-        self,
-        arguments: Bytes,
-    ) -> Result<(Self, Bytes), ApiError> {
-        if !C::HAS_FURTHER_FIELDS {
-            return Ok((self, arguments));
-        }
+    /// Takes the level of detail out of the arguments of a tool whose computation has further fields.
+    pub(super) fn with_detail_of(self, arguments: Bytes) -> Result<(Self, Bytes), ApiError> {
         // Arguments that are no JSON object are refused by the reader of bodies.
         let mut members: BTreeMap<Cow<'_, str>, &RawValue> =
             serde_json::from_slice(&arguments).unwrap_or_default();

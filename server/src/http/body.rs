@@ -18,7 +18,6 @@ use poem_openapi::{
 use serde_json::Value;
 
 use super::{
-    body_schema::BodySchema,
     context::RequestContext,
     echo,
     error::ApiError,
@@ -273,53 +272,49 @@ pub(super) fn is_json(content_type: Option<&str>) -> bool {
     })
 }
 
-/// Parses bytes as JSON into the type of the route's body, along the schema of that type. The context
-/// keeps the names of unknown fields for the headers of the answer.
+/// Parses bytes as JSON into the type of the route's body, along the schema of that type.
 ///
 /// # Panics
 ///
-/// Panics where the route has no body; a route whose endpoint takes one is made with its schema.
+/// Panics where the route has no body.
 pub(super) fn parse<T: ParseFromJSON>(
     context: &RequestContext,
     bytes: &[u8],
     handling: Handling,
 ) -> Result<T, ApiError> {
-    parse_and_inspect(context, bytes, handling, |_| {})
+    typed(Some(value(context, bytes, handling)?))
 }
 
-/// Parses bytes as [`parse`] does, and shows `inspect` the value before it becomes the type.
+/// Parses bytes as JSON along the schema of the route's body. The context keeps the names of unknown
+/// fields for the headers of the answer.
 ///
 /// # Panics
 ///
-/// Panics where the route has no body.
-pub(super) fn parse_and_inspect<T: ParseFromJSON>(
+/// Panics where the route has no body; a route whose endpoint takes one is made with its schema.
+pub(super) fn value(
     context: &RequestContext,
     bytes: &[u8],
     handling: Handling,
-    inspect: impl FnOnce(&Value),
-) -> Result<T, ApiError> {
+) -> Result<Value, ApiError> {
     let schema = context.route().body.as_ref().expect("an operation with a body has its schema");
     let mut unknown = UnknownFields::new(handling);
-    let parsed = parse_along(schema, bytes, &mut unknown, inspect);
+    let read = validation::read(schema, bytes, &mut unknown);
     // The headers tell what the caller's own preference led to.
     if handling == context.handling {
         context.keep_unknown_fields(unknown);
     }
-    parsed
+    read.map_err(ApiError::Faults)
 }
 
-/// Parses bytes as JSON into a type along the schema of that type.
-pub(super) fn parse_along<T: ParseFromJSON>(
-    schema: &BodySchema,
-    bytes: &[u8],
-    unknown: &mut UnknownFields,
-    inspect: impl FnOnce(&Value),
-) -> Result<T, ApiError> {
-    let value = validation::read(schema, bytes, unknown).map_err(ApiError::Faults)?;
-    inspect(&value);
-    // A fault that the type finds and the schema does not is reported in the type's own words.
-    T::parse_from_json(Some(value)).map_err(|error| {
-        let message = echo::message(&error.into_message()).into_owned();
-        ApiError::Faults(vec![Fault::new(&[Step::name("body")], "value_error", message)])
-    })
+/// Makes the type of a body from a value that the schema of the type allows; `None` stands for no
+/// body.
+pub(super) fn typed<T: ParseFromJSON>(value: Option<Value>) -> Result<T, ApiError> {
+    T::parse_from_json(value).map_err(|error| untyped(&error.into_message()))
+}
+
+/// Makes the refusal of a value that a type does not take, though its schema does: the message is
+/// the type's own.
+fn untyped(message: &str) -> ApiError {
+    let message = echo::message(message).into_owned();
+    Fault::new(&[Step::name("body")], "value_error", message).into()
 }

@@ -1,7 +1,9 @@
-//! The evaluation of a computation: the data of an answer, the faults of its arguments, and its
+//! The evaluation of a computation: its arguments, the data of an answer, the faults of both, and its
 //! repetition outside a metered call, to check an answer that was given.
 
 use poem_openapi::{registry::Registry, types::ToJSON as _};
+use quant_core::explanation::Explanation;
+use serde_json::Value;
 
 use super::{
     answer_options::Detail,
@@ -12,48 +14,99 @@ use super::{
     error::ApiError,
     fault_types,
     unknown_fields::UnknownFields,
-    validation::{Fault, Step},
+    validation::{self, Fault, Step},
 };
 
-/// [`recompute`] for one computation, as the table of operations holds it.
-pub type Recomputer = fn(&[u8], Detail) -> Result<String, ApiError>;
+/// A computation as functions, without its type.
+///
+/// The path of a metered call takes this value, so that one copy of its code serves all operations:
+/// with a copy for each, the server took twice as long to build.
+#[derive(Clone, Copy)]
+pub struct Evaluator {
+    /// True if `detail=full` adds fields to the answer.
+    pub has_further_fields: bool,
+    /// Returns the schema of the body; `None` for a computation without arguments.
+    schema: fn() -> Option<BodySchema>,
+    arguments: fn(Option<Value>) -> ReadArguments,
+}
 
-/// Computes the data of an answer again, as JSON, from the bytes of the body, which are ignored for
-/// a computation without arguments.
-///
-/// # Errors
-///
-/// [`ApiError::Faults`] of a body that the computation refuses.
-pub fn recompute<C: Computation>(bytes: &[u8], detail: Detail) -> Result<String, ApiError> {
-    let arguments: C = if C::IS_REQUIRED {
+/// The arguments in a body, or the refusal of the body.
+pub(super) type ReadArguments = Result<Box<dyn Arguments>, ApiError>;
+
+/// The arguments of a computation, without their type.
+pub(super) trait Arguments: Send {
+    /// Returns whether the computation must run off the async threads.
+    fn is_long(&self) -> bool;
+
+    /// Computes the data of an answer, as JSON.
+    fn data(&self, detail: Detail) -> Result<String, ApiError>;
+
+    /// Explains the result.
+    fn explain(&self) -> Result<Explanation, ApiError>;
+}
+
+impl Evaluator {
+    /// The evaluator of a computation.
+    #[must_use]
+    pub const fn of<C: Computation>() -> Self {
+        Self {
+            has_further_fields: C::HAS_FURTHER_FIELDS,
+            schema: schema::<C>,
+            arguments: arguments::<C>,
+        }
+    }
+
+    /// Returns the arguments in a body that its schema allows; `None` stands for no body.
+    pub(super) fn arguments(self, body: Option<Value>) -> ReadArguments {
+        (self.arguments)(body)
+    }
+
+    /// Computes the data of an answer again, as JSON, from the bytes of the body, which are ignored
+    /// for a computation without arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError::Faults`] of a body that the computation refuses.
+    pub fn recompute(self, bytes: &[u8], detail: Detail) -> Result<String, ApiError> {
+        let read = |schema: BodySchema| {
+            validation::read(&schema, bytes, &mut UnknownFields::default())
+                .map_err(ApiError::Faults)
+        };
+        self.arguments((self.schema)().map(read).transpose()?)?.data(detail)
+    }
+}
+
+fn schema<C: Computation>() -> Option<BodySchema> {
+    C::IS_REQUIRED.then(|| {
         let mut registry = Registry::new();
         C::register(&mut registry);
-        let schema = BodySchema::compile(&registry, &C::schema_ref());
-        body::parse_along(&schema, bytes, &mut UnknownFields::default(), |_| {})?
-    } else {
-        C::parse_from_json(None).map_err(|_| ApiError::Internal)?
-    };
-    refuse_missing(&arguments)?;
-    answer_data(&arguments, detail)
+        BodySchema::compile(&registry, &C::schema_ref())
+    })
 }
 
-/// Computes the data of an answer, as JSON.
-pub(super) fn answer_data<C: Computation>(
-    arguments: &C,
-    detail: Detail,
-) -> Result<String, ApiError> {
-    let answer = match detail {
-        Detail::Listed => arguments.compute(),
-        Detail::Full => arguments.compute_in_full(),
-    };
-    let answer = answer.map_err(|error| fault::<C>(&error))?;
-    Ok(answer.to_json_string())
+fn arguments<C: Computation>(body: Option<Value>) -> ReadArguments {
+    let arguments: C = body::typed(body)?;
+    let missing = missing_faults(&arguments);
+    if missing.is_empty() { Ok(Box::new(arguments)) } else { Err(ApiError::Faults(missing)) }
 }
 
-/// Refuses arguments of which fields are absent.
-pub(super) fn refuse_missing<C: Computation>(arguments: &C) -> Result<(), ApiError> {
-    let missing = missing_faults(arguments);
-    if missing.is_empty() { Ok(()) } else { Err(ApiError::Faults(missing)) }
+impl<C: Computation> Arguments for C {
+    fn is_long(&self) -> bool {
+        Computation::is_long(self)
+    }
+
+    fn data(&self, detail: Detail) -> Result<String, ApiError> {
+        let answer = match detail {
+            Detail::Listed => self.compute(),
+            Detail::Full => self.compute_in_full(),
+        };
+        let answer = answer.map_err(|error| fault(&error, C::wire_name))?;
+        Ok(answer.to_json_string())
+    }
+
+    fn explain(&self) -> Result<Explanation, ApiError> {
+        Computation::explain(self).map_err(|error| fault(&error, C::wire_name).into())
+    }
 }
 
 /// The faults of the fields that are absent from arguments and that their form requires.
@@ -67,11 +120,14 @@ fn missing_fault(path: &[&'static str]) -> Fault {
     Fault::new(&steps.collect::<Vec<_>>(), "value_error.missing", "field required")
 }
 
-/// An error of the computation as a fault of the request.
-pub(super) fn fault<C: Computation>(error: &quant_core::Error) -> Fault {
+/// An error of the computation as a fault of the request, which may name an argument otherwise.
+pub(super) fn fault(
+    error: &quant_core::Error,
+    wire_name: fn(&'static str) -> &'static str,
+) -> Fault {
     let kind = fault_types::of_code(error.code());
     let mut path = vec![Step::name("body")];
-    path.extend(error.argument().map(|argument| Step::name(C::wire_name(argument))));
+    path.extend(error.argument().map(|argument| Step::name(wire_name(argument))));
     path.extend(error.index().map(Step::Index));
     Fault::new(&path, kind, echo::error(error))
 }

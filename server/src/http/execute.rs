@@ -4,39 +4,21 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use account_core::{Caller, idempotency::IdempotencyKey};
 use bytes::Bytes;
-use futures_util::{FutureExt, future::BoxFuture};
+use futures_util::FutureExt as _;
 
 use super::{
     answer_options::AnswerOptions,
     body::{self, Received},
-    computation::Computation,
     context::{
         RequestContext,
-        stages::{AdmittedCall, ChargedContent, ParsedCall, PreparedCall, Template},
+        stages::{AdmittedCall, ChargedContent, ParsedCall, Template},
     },
     error::ApiError,
+    evaluation::Evaluator,
     executed_call::ExecutedCall,
     unknown_fields::Handling,
     validation::Fault,
 };
-
-/// [`execute`] for one computation, as the table of operations holds it.
-pub type Executor = fn(
-    Arc<RequestContext>,
-    Caller,
-    Bytes,
-    RepeatKey,
-    AnswerOptions,
-    Template<'static>,
-) -> BoxFuture<'static, Executed>;
-
-/// [`prepare`] for one computation, as the table of operations holds it.
-pub type Preparer = fn(
-    Arc<RequestContext>,
-    Caller,
-    Bytes,
-    AnswerOptions,
-) -> BoxFuture<'static, Result<PreparedCall, ApiError>>;
 
 /// The key under which a call may be repeated, none, or the fault of a malformed key.
 pub type RepeatKey = Result<Option<IdempotencyKey>, Fault>;
@@ -44,76 +26,73 @@ pub type RepeatKey = Result<Option<IdempotencyKey>, Fault>;
 /// The answer of a success, or the refusal.
 pub type Executed = Result<ExecutedCall, ApiError>;
 
-/// Executes a metered operation for an identified caller, with arguments as JSON: limit, tier,
-/// credits, arguments, computation and debit, as REST does. Unknown arguments are refused.
-///
-/// # Errors
-///
-/// The first refusal in the [order of the checks](super::pipeline).
-pub fn execute<C: Computation>(
-    context: Arc<RequestContext>,
-    caller: Caller,
-    arguments: Bytes,
-    repeat_key: RepeatKey,
-    options: AnswerOptions,
-    template: Template<'static>,
-) -> BoxFuture<'static, Executed> {
-    async move {
-        let call = parsed::<C>(context.clone(), caller, arguments, repeat_key, options).await?;
-        match call.execute(Some(template)).await?.content {
+/// A call of a metered operation with arguments as JSON, which passes the checks of REST. Unknown
+/// arguments are refused.
+pub struct OperationCall {
+    /// The computation of the operation.
+    pub evaluator: Evaluator,
+    /// The context, whose route is that of the operation.
+    pub context: Arc<RequestContext>,
+    /// The identified caller.
+    pub caller: Caller,
+    /// The arguments.
+    pub arguments: Bytes,
+    /// The parts of the answer that are asked for.
+    pub options: AnswerOptions,
+}
+
+impl OperationCall {
+    /// Executes the operation: limit, tier, credits, arguments, computation and debit.
+    ///
+    /// # Errors
+    ///
+    /// The first refusal in the [order of the checks](super::pipeline).
+    pub async fn execute(self, repeat_key: RepeatKey, template: Template<'static>) -> Executed {
+        let id = self.context.id;
+        // Boxed, so that the futures of a batch's calls are small.
+        let call = Box::pin(self.parsed(repeat_key)).await?;
+        match Box::pin(call.execute(Some(template))).await?.content {
             ChargedContent::Parts(parts) => Ok(ExecutedCall::new(parts)),
             ChargedContent::Envelope(body) => {
-                ExecutedCall::of_stored(&body, context.id).ok_or(ApiError::Internal)
+                ExecutedCall::of_stored(&body, id).ok_or(ApiError::Internal)
             }
         }
     }
-    .boxed()
-}
 
-/// Does everything that [`execute`] does before the computation, for a call of a batch whose calls
-/// are charged together.
-///
-/// # Errors
-///
-/// The first refusal in the [order of the checks](super::pipeline).
-pub fn prepare<C: Computation>(
-    context: Arc<RequestContext>,
-    caller: Caller,
-    arguments: Bytes,
-    options: AnswerOptions,
-) -> BoxFuture<'static, Result<PreparedCall, ApiError>> {
-    async move {
-        let call = parsed::<C>(context, caller, arguments, Ok(None), options).await?;
-        Ok(call.prepared())
+    /// Does everything that [`execute`](Self::execute) does before the computation, for a call of a
+    /// batch whose calls are charged together.
+    ///
+    /// # Errors
+    ///
+    /// The first refusal in the [order of the checks](super::pipeline).
+    pub async fn prepare(self) -> Result<ParsedCall, ApiError> {
+        Box::pin(self.parsed(Ok(None))).await
     }
-    .boxed()
-}
 
-async fn parsed<C: Computation>(
-    context: Arc<RequestContext>,
-    caller: Caller,
-    arguments: Bytes,
-    repeat_key: RepeatKey,
-    options: AnswerOptions,
-) -> Result<ParsedCall<C>, ApiError> {
-    let call = AdmittedCall::counted_once(context, caller).await?;
-    let call = if call.is_quote_preferred() {
-        call.for_quote()
-    } else {
-        call.authorise(repeat_key).await?
-    };
-    let context = call.context().clone();
-    let limits = call.body_limits();
-    if arguments.len() > limits.bytes {
-        return Err(ApiError::BodyTooLarge { limit: limits.bytes });
+    async fn parsed(self, repeat_key: RepeatKey) -> Result<ParsedCall, ApiError> {
+        let Self { evaluator, context, caller, arguments, options } = self;
+        let call = AdmittedCall::counted_once(context, caller).await?;
+        let call = if call.is_quote_preferred() {
+            call.for_quote()
+        } else {
+            call.authorise(repeat_key).await?
+        };
+        let context = call.context().clone();
+        let limits = call.body_limits();
+        if arguments.len() > limits.bytes {
+            return Err(ApiError::BodyTooLarge { limit: limits.bytes });
+        }
+        let (options, arguments) = match evaluator.has_further_fields {
+            true => options.with_detail_of(arguments)?,
+            false => (options, arguments),
+        };
+        let call = call.with_options(options);
+        let held = limits.memory.body_of(limits.source, limits.has_large_bodies);
+        let received = Received { bytes: arguments, held };
+        let parse = move |bytes: &[u8]| call.parse(evaluator, bytes, Handling::Strict);
+        let (call, _held) = body::parsed(&context, received, parse).await?;
+        Ok(call)
     }
-    let (options, arguments) = options.with_detail_of::<C>(arguments)?;
-    let call = call.with_options(options);
-    let held = limits.memory.body_of(limits.source, limits.has_large_bodies);
-    let received = Received { bytes: arguments, held };
-    let parse = move |bytes: &[u8]| call.parse::<C>(bytes, Handling::Strict);
-    let (call, _held) = body::parsed(&context, received, parse).await?;
-    Ok(call)
 }
 
 /// Runs `work` as the whole of a request: a panic becomes a refusal, and the request is concluded

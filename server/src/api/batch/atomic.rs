@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     body_memory::HeldBytes,
-    http::{AdmittedCall, ApiError, ComputedCall, PreparedCall},
+    http::{AdmittedCall, ApiError, ComputedCall, ParsedCall},
 };
 
 /// Runs the calls, or refuses the request with the refusal of a call. Faults of several calls are
@@ -47,7 +47,7 @@ async fn compute_and_charge(
     catalogue: &BatchCatalogue,
 ) -> Result<String, ApiError> {
     let prepared = prepare_all(call, batch, catalogue).await?;
-    let cost = prepared.iter().map(PreparedCall::cost).sum();
+    let cost = prepared.iter().map(ParsedCall::cost).sum();
     let reservation = call.reserve(cost).await?;
     let (computed, results) = compute(prepared, held).await?;
     let data = results.finish(u64::from(cost));
@@ -61,7 +61,7 @@ async fn prepare_all(
     call: &AdmittedCall,
     batch: Batch,
     catalogue: &BatchCatalogue,
-) -> Result<Vec<PreparedCall>, ApiError> {
+) -> Result<Vec<ParsedCall>, ApiError> {
     let (options, calls) = (batch.options(), batch.calls);
     let (mut prepared, mut faults) = (Vec::with_capacity(calls.len()), CallFaults::default());
     for (position, one) in calls.into_iter().enumerate() {
@@ -76,12 +76,12 @@ async fn prepare_all(
 
 /// Computes every answer, and writes the results.
 async fn compute(
-    prepared: Vec<PreparedCall>,
+    prepared: Vec<ParsedCall>,
     held: HeldBytes,
 ) -> Result<(Vec<ComputedCall>, Results), ApiError> {
     let (mut computed, mut faults) = (Vec::with_capacity(prepared.len()), CallFaults::default());
     let mut results = Results::new(held);
-    let answers = prepared.into_iter().map(PreparedCall::compute);
+    let answers = prepared.into_iter().map(ParsedCall::compute);
     let mut answers = stream::iter(answers).buffered(CALLS_AT_ONCE).enumerate();
     while let Some((position, answer)) = answers.next().await {
         match answer {

@@ -16,7 +16,7 @@ use crate::{
     body_memory::HeldBytes,
     http::{
         Admission, AdmittedCall, AnswerOptions, AnswerParts, ApiError, Charge, Executed,
-        RequestContext, RequestRecord, conclude,
+        OperationCall, RequestContext, RequestRecord, conclude,
     },
 };
 
@@ -113,8 +113,10 @@ async fn run_one(
         let key = key.map(|repeated| repeated.key.of_position(position));
         let caller = call.caller().clone();
         let template = Box::new(|_: &RequestContext, _, _: &AnswerParts| None);
-        let execute = listed.operation.execute;
-        execute(context.clone(), caller, one.arguments(), Ok(key), options, template).await
+        let (evaluator, context) = (listed.operation.evaluator, context.clone());
+        let arguments = one.arguments();
+        let call = OperationCall { evaluator, context, caller, arguments, options };
+        call.execute(Ok(key), template).await
     });
     let executed = executed.await;
     BatchedCall { executed, record: context.record() }

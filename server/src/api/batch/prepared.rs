@@ -5,7 +5,7 @@ use super::{
     request::{BatchCall, NO_OPERATION},
 };
 use crate::http::{
-    AdmittedCall, AnswerOptions, ApiError, PreparedCall,
+    AdmittedCall, AnswerOptions, ApiError, OperationCall, ParsedCall,
     validation::{Fault, MOST_FAULTS, Step},
 };
 
@@ -20,13 +20,15 @@ pub(super) async fn prepare(
     mut one: BatchCall,
     options: AnswerOptions,
     catalogue: &BatchCatalogue,
-) -> Result<PreparedCall, ApiError> {
+) -> Result<ParsedCall, ApiError> {
     let Some(listed) = catalogue.find(&one.path) else {
         let path = [Step::name("path")];
         return Err(Fault::new(&path, "value_error.path", NO_OPERATION).into());
     };
     let context = listed.context(call, position);
-    (listed.operation.prepare)(context, call.caller().clone(), one.arguments(), options).await
+    let (evaluator, caller) = (listed.operation.evaluator, call.caller().clone());
+    let arguments = one.arguments();
+    OperationCall { evaluator, context, caller, arguments, options }.prepare().await
 }
 
 /// The faults of the calls of a batch.

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     http::{
-        AnswerOptions, AnswerParts, ApiError, Cancellation, Executed, ExecutedCall, RepeatKey,
-        RequestContext, RequestRecord, SMALL_BODY, conclude, echo, seconds_up,
+        AnswerOptions, AnswerParts, ApiError, Cancellation, Executed, ExecutedCall, OperationCall,
+        RepeatKey, RequestContext, RequestRecord, SMALL_BODY, conclude, echo, seconds_up,
         validation::{Fault, Step},
     },
     state::AppState,
@@ -91,9 +91,9 @@ pub(super) async fn call(
         Target::Computation(_, metered) => {
             let template = Box::new(template(entry));
             let caller = Caller::Account(mcp.caller.clone());
-            let execute = metered.execute;
-            let work = execute(context.clone(), caller, arguments, repeat_key, options, template);
-            conclude(&context, work).await
+            let (evaluator, own) = (metered.evaluator, context.clone());
+            let call = OperationCall { evaluator, context: own, caller, arguments, options };
+            conclude(&context, call.execute(repeat_key, template)).await
         }
         Target::Account(_, tool) => {
             let work = tool.execute(context.clone(), mcp.caller.clone(), &arguments);

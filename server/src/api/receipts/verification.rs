@@ -90,7 +90,9 @@ impl ReceiptSubmission {
         let (Some(operation), Some(detail)) = (operation, detail) else {
             return Err("This program has no such operation.".to_owned());
         };
-        let data = (operation.recompute)(request.as_bytes(), detail)
+        let data = operation
+            .evaluator
+            .recompute(request.as_bytes(), detail)
             .map_err(|refusal| format!("The request is refused: {}", refusal.detail()))?;
         if is_digest(receipt::data_digest(&data), &receipt.data_sha256) {
             Ok(())

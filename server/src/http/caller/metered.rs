@@ -1,5 +1,7 @@
 //! The extractor of a metered operation: caller and body in one, so that the order of both is fixed.
 
+use std::marker::PhantomData;
+
 use poem::{Error, Request, RequestBody, Result};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
@@ -8,12 +10,12 @@ use poem_openapi::{
 
 use super::{
     super::{
-        answer::Answer,
+        answer::{Answer, AnswerParts, SUCCESS, envelope},
         answer_options::AnswerOptions,
         body,
         computation::Computation,
-        context::stages::{AuthorisedCall, ParsedCall},
-        error::ApiError,
+        context::stages::{ChargedCall, ParsedCall},
+        evaluation::Evaluator,
     },
     authorise,
     guard::{SCHEME, or_refuse, register_scheme},
@@ -26,7 +28,13 @@ use crate::body_memory::HeldBytes;
 /// bytes that were parsed. An endpoint cannot take the caller and the body apart, so that neither
 /// a swapped order nor a missing digest can be written.
 pub struct Metered<C> {
-    call: ParsedCall<C>,
+    call: MeteredCall,
+    computation: PhantomData<fn() -> C>,
+}
+
+/// A metered call, without the type of its computation.
+struct MeteredCall {
+    call: ParsedCall,
     /// The count of the body's bytes, given back after the computation: the arguments take the
     /// body's place in memory.
     held: HeldBytes,
@@ -58,23 +66,9 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let call = or_refuse(request, body, metered::<C>(request).await).await?;
-        let context = call.context().clone();
-        let limits = call.body_limits();
-        let outcome = async {
-            let received = body::read(request, body, &limits).await?;
-            let handling = context.handling;
-            body::parsed(&context, received, move |bytes| call.parse(bytes, handling)).await
-        };
-        let (call, held) = outcome.await.map_err(|refusal| refusal.into_error(request))?;
-        Ok(Self { call, held })
+        let call = MeteredCall::read(Evaluator::of::<C>(), request, body).await?;
+        Ok(Self { call, computation: PhantomData })
     }
-}
-
-/// Checks everything that the head of the request decides, and reads the parts of the answer that
-/// the request asks for.
-async fn metered<C: Computation>(request: &Request) -> Result<AuthorisedCall, ApiError> {
-    Ok(authorise(request).await?.with_options(AnswerOptions::of_query::<C>(request)?))
 }
 
 impl<C: Computation> Metered<C> {
@@ -84,13 +78,41 @@ impl<C: Computation> Metered<C> {
     ///
     /// The errors of [`ParsedCall::execute`].
     pub async fn run(self) -> Result<Answer<C::Answer>> {
+        self.call.run().await.map(Answer::from_body)
+    }
+}
+
+impl MeteredCall {
+    /// Checks everything that the head of the request decides, then reads the parts of the answer
+    /// that the request asks for, and the body.
+    async fn read(evaluator: Evaluator, request: &Request, body: &mut RequestBody) -> Result<Self> {
+        let authorised = async {
+            let call = authorise(request).await?;
+            let options = AnswerOptions::of_query(request, evaluator.has_further_fields)?;
+            Ok(call.with_options(options))
+        };
+        let call = or_refuse(request, body, authorised.await).await?;
+        let context = call.context().clone();
+        let limits = call.body_limits();
+        let outcome = async {
+            let received = body::read(request, body, &limits).await?;
+            let handling = context.handling;
+            let parse = move |bytes: &[u8]| call.parse(evaluator, bytes, handling);
+            body::parsed(&context, received, parse).await
+        };
+        let (call, held) = outcome.await.map_err(|refusal| refusal.into_error(request))?;
+        Ok(Self { call, held })
+    }
+
+    /// Returns the body of the answer.
+    async fn run(self) -> Result<String> {
         let Self { call, held } = self;
         let surface = call.context().surface;
         let answered = if call.context().is_quote_preferred {
             // Boxed, so that the future of the common call has no room for this rare case.
-            Box::pin(call.quote()).await.map(|terms| Answer::from_data(&terms))
+            Box::pin(call.quote()).await.map(|terms| envelope(SUCCESS, &AnswerParts::new(terms)))
         } else {
-            call.execute(None).await.map(Answer::from)
+            call.execute(None).await.map(ChargedCall::into_body)
         };
         drop(held);
         answered.map_err(|refusal| Error::from_response(refusal.into_response(surface)))

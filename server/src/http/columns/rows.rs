@@ -83,7 +83,7 @@ fn answer_to<C: Computation>(plan: &Plan, request: Value) -> Result<Value, Vec<F
         let msg = "this row takes too long for a column; send a single call";
         return Err(vec![Fault::new(&body, "value_error.columns.long", msg)]);
     }
-    let answer = arguments.compute_in_full().map_err(|error| vec![fault::<C>(&error)])?;
+    let answer = arguments.compute_in_full().map_err(|error| vec![fault(&error, C::wire_name)])?;
     Ok(answer.to_json().unwrap_or_default())
 }
 

@@ -17,14 +17,13 @@ use tracing::Instrument as _;
 
 use super::{
     super::{
-        answer::{Answer, AnswerParts, SUCCESS, envelope},
+        answer::{AnswerParts, SUCCESS, envelope},
         answer_meta::{AnswerMeta, DefaultsTaken, defaults_taken},
         answer_options::AnswerOptions,
-        body::{BodyLimits, COMMON_BODY_LIMIT, parse_and_inspect},
-        computation::Computation,
+        body::{self, BodyLimits, COMMON_BODY_LIMIT},
         echo,
         error::ApiError,
-        evaluation::{answer_data, fault, refuse_missing},
+        evaluation::{Arguments, Evaluator},
         executed_call::ExecutedCall,
         idempotency::{is_claimed, other_request, unreadable},
         operation::Operation,
@@ -42,7 +41,7 @@ use crate::{
     telemetry::SPANS,
 };
 
-pub use batch::{ComputedCall, PreparedCall};
+pub use batch::ComputedCall;
 
 /// An identified caller whose call its limit has counted and granted.
 pub struct AdmittedCall {
@@ -63,16 +62,16 @@ pub struct AuthorisedCall {
     options: AnswerOptions,
 }
 
-/// An authorised call with its typed arguments. Arguments and claim are made from the same bytes.
-pub struct ParsedCall<C> {
+/// An authorised call with its arguments. Arguments and claim are made from the same bytes.
+pub struct ParsedCall {
     call: AuthorisedCall,
-    request: ReadRequest<C>,
+    request: ReadRequest,
     claim: Option<Claim>,
 }
 
 /// The arguments of a call, and what its explanation and its receipt need of the body.
-struct ReadRequest<C> {
-    arguments: C,
+struct ReadRequest {
+    arguments: Box<dyn Arguments>,
     /// The defaults that were taken; empty where no explanation is asked for.
     defaults: DefaultsTaken,
     /// The digest of the body; `None` where no receipt is asked for.
@@ -214,31 +213,30 @@ impl AuthorisedCall {
     /// # Errors
     ///
     /// [`ApiError::Faults`] with every fault of the body.
-    pub(crate) fn parse<C: Computation>(
+    pub(crate) fn parse(
         self,
+        evaluator: Evaluator,
         bytes: &[u8],
         handling: Handling,
-    ) -> Result<ParsedCall<C>, ApiError> {
+    ) -> Result<ParsedCall, ApiError> {
         let claim = self.slot.map(|slot| self.claim(slot, bytes));
-        let request = self.read(bytes, handling)?;
+        let request = self.read(evaluator, bytes, handling)?;
         Ok(ParsedCall { call: self, request, claim })
     }
 
-    fn read<C: Computation>(
+    fn read(
         &self,
+        evaluator: Evaluator,
         bytes: &[u8],
         handling: Handling,
-    ) -> Result<ReadRequest<C>, ApiError> {
-        let mut defaults = DefaultsTaken::new();
-        let arguments: C = match &self.context.route.body {
-            Some(schema) => parse_and_inspect(&self.context, bytes, handling, |value| {
-                if self.options.explain {
-                    defaults = defaults_taken(schema, value);
-                }
-            })?,
-            None => C::parse_from_json(None).map_err(|_| ApiError::Internal)?,
+    ) -> Result<ReadRequest, ApiError> {
+        let schema = self.context.route.body.as_ref();
+        let value = schema.map(|_| body::value(&self.context, bytes, handling)).transpose()?;
+        let defaults = match (schema, &value) {
+            (Some(schema), Some(value)) if self.options.explain => defaults_taken(schema, value),
+            _ => DefaultsTaken::new(),
         };
-        refuse_missing(&arguments)?;
+        let arguments = evaluator.arguments(value)?;
         // The bytes are no part of the request where the route has no body.
         let body = self.context.route.body.as_ref().map_or(&b""[..], |_| bytes);
         let request_sha256 = self.options.receipt.then(|| request_digest(body)).transpose();
@@ -294,7 +292,7 @@ impl AuthorisedCall {
     }
 }
 
-impl<C: Computation> ParsedCall<C> {
+impl ParsedCall {
     /// Returns the context of the call.
     #[must_use]
     pub fn context(&self) -> &Arc<RequestContext> {
@@ -331,9 +329,9 @@ impl<C: Computation> ParsedCall<C> {
 }
 
 impl AuthorisedCall {
-    async fn run<C: Computation>(
+    async fn run(
         self,
-        request: ReadRequest<C>,
+        request: ReadRequest,
         template: Option<Template<'_>>,
     ) -> Result<ChargedCall, ApiError> {
         let reservation = self.reserve().await?;
@@ -348,10 +346,10 @@ impl AuthorisedCall {
     }
 
     /// Answers a request that may have been sent before.
-    async fn run_once<C: Computation>(
+    async fn run_once(
         self,
         claim: Claim,
-        request: ReadRequest<C>,
+        request: ReadRequest,
         template: Option<Template<'_>>,
     ) -> Result<ChargedCall, ApiError> {
         if let Some(stored) = take(&self.context, claim).await? {
@@ -364,10 +362,10 @@ impl AuthorisedCall {
         answered
     }
 
-    async fn run_claimed<C: Computation>(
+    async fn run_claimed(
         &self,
         claim: Claim,
-        request: ReadRequest<C>,
+        request: ReadRequest,
         template: Option<Template<'_>>,
     ) -> Result<ChargedCall, ApiError> {
         // After the claim, so that a repeat finds the claim wherever the credits are reserved.
@@ -397,10 +395,7 @@ impl AuthorisedCall {
     /// Computes the answer and writes it as JSON, with the parts that are asked for. All run in the
     /// compute pool where the computation may be long, because the JSON of a long answer takes longer
     /// than the computation, and where it is explained, because an explanation computes more than once.
-    async fn compute<C: Computation>(
-        &self,
-        request: ReadRequest<C>,
-    ) -> Result<AnswerParts, ApiError> {
+    async fn compute(&self, request: ReadRequest) -> Result<AnswerParts, ApiError> {
         // A batch has so many short computations that they would delay other requests together.
         let is_long =
             self.options.explain || request.arguments.is_long() || self.context.is_of_batch();
@@ -419,11 +414,13 @@ impl AuthorisedCall {
     }
 }
 
-impl<A> From<ChargedCall> for Answer<A> {
-    fn from(charged: ChargedCall) -> Self {
-        match charged.content {
-            ChargedContent::Parts(parts) => Self::from_body(envelope(SUCCESS, &parts)),
-            ChargedContent::Envelope(body) => Self::from_body(body),
+impl ChargedCall {
+    /// Returns the whole body of the answer.
+    #[must_use]
+    pub fn into_body(self) -> String {
+        match self.content {
+            ChargedContent::Parts(parts) => envelope(SUCCESS, &parts),
+            ChargedContent::Envelope(body) => body,
         }
     }
 }
@@ -476,17 +473,16 @@ fn charge_of(
 }
 
 /// Computes the parts of an answer.
-fn answer_parts<C: Computation>(
+fn answer_parts(
     context: &RequestContext,
     operation: &Operation,
     options: AnswerOptions,
-    request: ReadRequest<C>,
+    request: ReadRequest,
 ) -> Result<AnswerParts, ApiError> {
     let ReadRequest { arguments, defaults, request_sha256 } = request;
-    let data = answer_data(&arguments, options.detail)?;
+    let data = arguments.data(options.detail)?;
     let meta = if options.explain {
-        let explanation = arguments.explain().map_err(|error| fault::<C>(&error))?;
-        Some(AnswerMeta::new(explanation, defaults).to_json_string())
+        Some(AnswerMeta::new(arguments.explain()?, defaults).to_json_string())
     } else {
         None
     };

@@ -7,11 +7,10 @@ use account_core::{
     Caller, Entry, Tier,
     idempotency::{Claim, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
-use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::{
     super::{
-        super::{answer::AnswerParts, body::BodyLimits, computation::Computation, error::ApiError},
+        super::{answer::AnswerParts, body::BodyLimits, error::ApiError},
         Admission, Charge, RequestContext, RequestRecord,
     },
     AdmittedCall, AuthorisedCall, ParsedCall, add_notice_of_debit, body_limits, can_pay, charge_of,
@@ -19,57 +18,38 @@ use super::{
 };
 use crate::limits::CreditReservation;
 
-/// A call whose arguments were checked, and whose answer is yet to be computed.
-pub struct PreparedCall {
-    tier: Tier,
-    cost: u32,
-    answer: BoxFuture<'static, Result<(AnswerParts, ComputedCall), ApiError>>,
-}
-
 /// A call whose answer was computed and that is not charged yet.
 pub struct ComputedCall(AuthorisedCall);
 
-impl PreparedCall {
+impl ParsedCall {
     /// Returns the tier that the call needs.
     #[must_use]
     pub fn tier(&self) -> Tier {
-        self.tier
+        self.call.operation.tier
     }
 
     /// Returns the credits that the call costs.
     #[must_use]
     pub fn cost(&self) -> u32 {
-        self.cost
+        self.call.cost
     }
 
-    /// Computes the parts of the answer, as JSON.
+    /// Computes the parts of the answer, as JSON, and charges nothing.
     ///
     /// # Errors
     ///
     /// [`ApiError::Faults`] where the computation refuses its arguments, [`ApiError::Busy`] where
     /// no thread of the pool came free.
     pub async fn compute(self) -> Result<(AnswerParts, ComputedCall), ApiError> {
-        self.answer.await
+        let Self { call, request, .. } = self;
+        let parts = call.compute(request).await?;
+        Ok((parts, ComputedCall(call)))
     }
 }
 
 impl ComputedCall {
     fn cost(&self) -> u32 {
         self.0.cost
-    }
-}
-
-impl<C: Computation> ParsedCall<C> {
-    /// Returns the call without the type of its arguments, to be computed and charged apart.
-    #[must_use]
-    pub fn prepared(self) -> PreparedCall {
-        let Self { call, request, .. } = self;
-        let (tier, cost) = (call.operation.tier, call.cost);
-        let answer = async move {
-            let parts = call.compute(request).await?;
-            Ok((parts, ComputedCall(call)))
-        };
-        PreparedCall { tier, cost, answer: answer.boxed() }
     }
 }
 
