@@ -136,6 +136,9 @@ fn swaps(c: &mut Criterion) {
         current_fixing: None,
     };
     c.bench_function("interest_rate_swap/value", |b| b.iter(|| black_box(&swap).value(&curves)));
+    c.bench_function("interest_rate_swap/par_rate", |b| {
+        b.iter(|| black_box(&swap).par_rate(&curves));
+    });
     c.bench_function("interest_rate_swap/dv01", |b| b.iter(|| black_box(&swap).dv01(&curves)));
     let overnight = OvernightSwap {
         side: SwapSide::Payer,
@@ -167,6 +170,9 @@ fn money_market(c: &mut Criterion) {
     };
     c.bench_function("forward_rate_agreement/value", |b| {
         b.iter(|| black_box(&agreement).value(&SwapCurves::single(&curve)));
+    });
+    c.bench_function("forward_rate_agreement/dv01", |b| {
+        b.iter(|| black_box(&agreement).dv01(&SwapCurves::single(&curve)));
     });
     let deposit = Deposit {
         start_date: today,

@@ -100,6 +100,9 @@ fn risk_and_views(c: &mut Criterion) {
         let market_caps = numbers(7, assets);
         let market =
             MarketEquilibrium { covariance_matrix: matrix, market_caps, risk_aversion: 2.5 };
+        group.bench_with_input(BenchmarkId::new("equilibrium", assets), &market, |b, market| {
+            b.iter(|| black_box(market).returns());
+        });
         let view = |seed| View {
             weights: numbers(seed, assets),
             expected_return: 0.05,

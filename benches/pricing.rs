@@ -5,7 +5,8 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use quant_benches::{down_and_out_call, european_call, european_options, numbers};
 use quant_core::pricing::{
-    Caplet, CurrencyOption, ForwardOption, NormalOption, SpreadOption, american as american_greeks,
+    Caplet, CurrencyOption, ForwardOption, NormalOption, SpreadOption, Swaption,
+    american as american_greeks,
     barrier::Tree,
     batch,
     binomial::{self, Exercise},
@@ -102,6 +103,16 @@ fn black_family(c: &mut Criterion) {
         notional: 1e6,
     };
     c.bench_function("rate_option/caplet", |b| b.iter(|| black_box(&caplet).value()));
+    let swaption = Swaption {
+        option_type,
+        forward_swap_rate: 0.05,
+        strike: 0.048,
+        annuity: 4.3,
+        volatility: 0.2,
+        time_to_expiry: 1.0,
+        notional: 1e6,
+    };
+    c.bench_function("rate_option/swaption", |b| b.iter(|| black_box(&swaption).value()));
     let currency = CurrencyOption {
         option_type,
         spot: 1.56,

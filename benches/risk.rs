@@ -3,10 +3,11 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use quant_benches::numbers;
+use quant_benches::{covariance, numbers};
+use quant_core::portfolio::risk_contributions;
 use quant_core::risk::{
-    ComponentRisk, CovarianceEstimator, Distribution, MonteCarlo, ParametricRisk, backtest,
-    historical, ledoit_wolf, stress,
+    ComponentRisk, CovarianceEstimator, Distribution, MonteCarlo, ParametricRisk, SeriesMethod,
+    backtest, historical, ledoit_wolf, series_risk, stress,
 };
 
 fn position(distribution: Distribution) -> ParametricRisk {
@@ -39,6 +40,32 @@ fn of_series(c: &mut Criterion) {
         let series = returns(1, count);
         group.bench_with_input(BenchmarkId::from_parameter(count), &series, |b, series| {
             b.iter(|| historical(black_box(series), 0.99));
+        });
+    }
+}
+
+/// Moments and tail of a year of returns by the methods of the endpoint.
+fn by_method(c: &mut Criterion) {
+    let series = returns(2, 250);
+    let methods =
+        [("historical", SeriesMethod::Historical), ("ewma", SeriesMethod::Ewma { decay: 0.94 })];
+    for (name, method) in methods {
+        c.bench_function(&format!("risk/series/{name}"), |b| {
+            b.iter(|| series_risk(black_box(&series), method, 0.95, 1.0));
+        });
+    }
+}
+
+/// The tail of a portfolio from weights and covariance: its volatility, then the normal quantile.
+fn of_portfolio(c: &mut Criterion) {
+    let mut group = c.benchmark_group("risk/portfolio");
+    for assets in [10, 100] {
+        let (weights, matrix) = (vec![1.0 / assets as f64; assets], covariance(assets));
+        group.bench_function(BenchmarkId::from_parameter(assets), |b| {
+            b.iter(|| {
+                let volatility = risk_contributions(black_box(&weights), &matrix)?.volatility;
+                ParametricRisk { volatility, ..position(Distribution::Normal) }.evaluate()
+            });
         });
     }
 }
@@ -94,5 +121,15 @@ fn tests(c: &mut Criterion) {
     c.bench_function("risk/stress/100", |b| b.iter(|| stress(black_box(&shocks), None, 1e6)));
 }
 
-criterion_group!(benches, parametric, of_series, simulated, contributions, shrinkage, tests);
+criterion_group!(
+    benches,
+    parametric,
+    of_series,
+    by_method,
+    of_portfolio,
+    simulated,
+    contributions,
+    shrinkage,
+    tests
+);
 criterion_main!(benches);

@@ -26,6 +26,16 @@ fn business_days(c: &mut Criterion) {
     let date = |text: &str| text.parse::<NaiveDate>().expect("a date");
     let start = date("2026-11-20");
     let mut group = c.benchmark_group("calendar");
+    group.bench_function("is_business_day", |b| {
+        b.iter(|| black_box(&calendar).is_business_day(start));
+    });
+    // A Sunday at the end of a month: the following business day is in the next month.
+    let sunday = date("2027-01-31");
+    group.bench_function("adjust", |b| {
+        b.iter(|| black_box(&calendar).adjust(sunday, BusinessDayConvention::ModifiedFollowing));
+    });
+    group.bench_function("advance/1", |b| b.iter(|| black_box(&calendar).advance(start, 1)));
+    group.bench_function("advance/-1", |b| b.iter(|| black_box(&calendar).advance(start, -1)));
     group.bench_function("advance/2", |b| b.iter(|| black_box(&calendar).advance(start, 2)));
     group.bench_function("advance/250", |b| b.iter(|| black_box(&calendar).advance(start, 250)));
     let end = date("2056-11-20");
