@@ -1,12 +1,11 @@
 //! The conditions on a portfolio as rows of a quadratic programme.
 
 use super::dual_active_set::{ConstraintRow, ConstraintRows, Failure, RowKind, norm};
-use super::limits::{Limits, TurnoverLimit};
-use super::symmetric::{dot, inner};
+use super::limits::Limits;
+use super::symmetric::inner;
+use super::turnover_faces::{TurnoverFaces, UNTRADED};
 use crate::Error;
 
-/// The distance from a current weight, in units of the largest weight, that is rounding.
-const UNTRADED: f64 = 1e-14;
 /// The distance of a weight from a bound, in units of the largest weight, that is rounding.
 const ROUNDED: f64 = 1.776_356_839_400_250_5e-15;
 /// The change of a condition along a direction, as a part of its terms, that is rounding.
@@ -28,7 +27,7 @@ pub(super) struct Conditions<'a> {
     rows: Vec<ConstraintRow>,
     /// The kinks of the limit of turnover, from both sides.
     kinks: Vec<ConstraintRow>,
-    turnover: Option<&'a TurnoverLimit>,
+    turnover: Option<TurnoverFaces<'a>>,
     /// True where points stand for their multiples: each level is then times the sum of the point.
     is_homogeneous: bool,
 }
@@ -48,41 +47,16 @@ impl<'a> Conditions<'a> {
         let all = bounds.chain(linear.zip(FIRST + 3 * size..));
         let finite = all.filter(|((_, level), _)| level.is_finite());
         let rows = finite.map(|((normal, level), id)| linear_row(normal, level, id)).collect();
-        let mut conditions = Self {
+        let turnover = limits.turnover.map(|limit| TurnoverFaces::new(limit, lower, upper));
+        let kinks = turnover.as_ref().map(|turnover| turnover.kinks(FIRST + 2 * size));
+        Self {
             lower,
             upper,
             equalities: vec![linear_row(vec![1.0; size], 1.0, BUDGET)],
             rows,
-            kinks: Vec::new(),
-            turnover: limits.turnover,
+            kinks: kinks.unwrap_or_default(),
+            turnover,
             is_homogeneous: false,
-        };
-        conditions.kinks = conditions.kinks();
-        conditions
-    }
-
-    /// Returns the kinks of the limit of turnover: of each asset whose current weight is between the
-    /// bounds, so that the asset may be bought and sold.
-    fn kinks(&self) -> Vec<ConstraintRow> {
-        let Some(turnover) = self.turnover else { return Vec::new() };
-        let size = self.lower.len();
-        let kink = |variable: usize, sign: f64| ConstraintRow {
-            normal: unit(size, variable, sign),
-            level: sign * turnover.current_weights[variable],
-            id: FIRST + 2 * size + variable,
-            kind: RowKind::Kink { variable, sign },
-        };
-        let assets = (0..size).filter(|&asset| self.only_sign(turnover, asset).is_none());
-        assets.flat_map(|asset| [1.0, -1.0].map(|sign| kink(asset, sign))).collect()
-    }
-
-    /// The sign of an asset in the faces of the limit of turnover, where the bounds leave one alone.
-    fn only_sign(&self, turnover: &TurnoverLimit, asset: usize) -> Option<f64> {
-        let current = turnover.current_weights[asset];
-        if current <= self.lower[asset] {
-            Some(-1.0)
-        } else {
-            (current >= self.upper[asset]).then_some(1.0)
         }
     }
 
@@ -98,7 +72,8 @@ impl<'a> Conditions<'a> {
         rows.push(linear_row(vec![1.0; size], 0.0, BUDGET));
         let equalities = vec![linear_row(excess_returns, 1.0, RETURN)];
         let kinks = self.kinks.iter().map(homogeneous).collect();
-        let Self { lower, upper, turnover, .. } = *self;
+        let Self { lower, upper, .. } = *self;
+        let turnover = self.turnover.clone();
         Self { lower, upper, equalities, rows, kinks, turnover, is_homogeneous: true }
     }
 
@@ -129,15 +104,13 @@ impl<'a> Conditions<'a> {
         held: impl IntoIterator<Item = usize>,
     ) -> Vec<f64> {
         let largest = weights.iter().fold(1.0, |largest: f64, weight| largest.max(weight.abs()));
-        if let Some(turnover) = self.turnover {
-            for (weight, current) in weights.iter_mut().zip(&turnover.current_weights) {
-                if (*weight - current).abs() <= UNTRADED * largest {
-                    *weight = *current;
-                }
+        let current = self.turnover.as_ref().map_or(&[][..], TurnoverFaces::current_weights);
+        for (weight, current) in weights.iter_mut().zip(current) {
+            if (*weight - current).abs() <= UNTRADED * largest {
+                *weight = *current;
             }
         }
         let size = weights.len();
-        let current = self.turnover.map_or(&[][..], |limit| &limit.current_weights);
         for position in held.into_iter().filter_map(|id| id.checked_sub(FIRST)) {
             if let Some(values) = [self.lower, self.upper, current].get(position / size) {
                 weights[position % size] = values[position % size];
@@ -150,62 +123,6 @@ impl<'a> Conditions<'a> {
             [low, high].into_iter().find(near).unwrap_or(weight.max(low).min(high)) + 0.0
         };
         weights.iter().zip(bounds).map(inside).collect()
-    }
-
-    /// The face of the limit of turnover that a point violates most: the one of the signs of its
-    /// changes.
-    fn face_of(&self, point: &[f64]) -> Option<ConstraintRow> {
-        let turnover = self.turnover?;
-        let total = if self.is_homogeneous { point.iter().sum() } else { 1.0 };
-        let sign = |(asset, value): (usize, &f64)| {
-            let is_up = *value >= total * turnover.current_weights[asset];
-            self.only_sign(turnover, asset).unwrap_or(if is_up { -1.0 } else { 1.0 })
-        };
-        Some(self.face(point.iter().enumerate().map(sign).collect()))
-    }
-
-    /// The face of the limit of turnover that a point along a direction meets first, with the
-    /// distance of that point.
-    fn face_hit(&self, point: &[f64], way: &[f64]) -> Option<(f64, ConstraintRow)> {
-        let turnover = self.turnover?;
-        let largest = point.iter().fold(1.0, |largest: f64, value| largest.max(value.abs()));
-        let changes = point.iter().zip(&turnover.current_weights);
-        let changes: Vec<f64> = changes.map(|(value, current)| value - current).collect();
-        let is_kink = |change: f64| change.abs() <= UNTRADED * largest;
-        let only_signs: Vec<Option<f64>> =
-            (0..way.len()).map(|asset| self.only_sign(turnover, asset)).collect();
-        let sign = |asset: usize| {
-            let (change, rate) = (changes[asset], way[asset]);
-            let is_up = if is_kink(change) { rate >= 0.0 } else { change >= 0.0 };
-            only_signs[asset].unwrap_or(if is_up { -1.0 } else { 1.0 })
-        };
-        let mut signs: Vec<f64> = (0..way.len()).map(sign).collect();
-        let gross: f64 = way.iter().map(|rate| rate.abs()).sum();
-        let traded: f64 = changes.iter().map(|change| change.abs()).sum();
-        let room = turnover.max_turnover - traded;
-        let mut room = if room <= MET * (traded + largest) { 0.0 } else { room };
-        let mut growth = -inner(&signs, way);
-        let crossing = |asset: usize| {
-            let (change, rate) = (changes[asset], way[asset]);
-            let crosses = only_signs[asset].is_none() && !is_kink(change) && change * rate < 0.0;
-            crosses.then(|| (-change / rate, asset))
-        };
-        let mut crossings: Vec<(f64, usize)> = (0..way.len()).filter_map(crossing).collect();
-        crossings.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let mut reached = 0.0;
-        for (next, asset) in crossings.into_iter().chain([(f64::INFINITY, 0)]) {
-            if growth > NO_CHANGE * gross && room / growth <= next - reached {
-                return Some((reached + room / growth, self.face(signs)));
-            }
-            if next == f64::INFINITY {
-                break;
-            }
-            room -= growth * (next - reached);
-            reached = next;
-            growth += 2.0 * way[asset].abs();
-            signs[asset] = -signs[asset];
-        }
-        None
     }
 
     /// The rows of the bounds and constraints, and the kinks of the active face.
@@ -249,18 +166,16 @@ impl ConstraintRows for Conditions<'_> {
     }
 
     fn face(&self, signs: Vec<f64>) -> ConstraintRow {
-        let limit =
-            self.turnover.map(|limit| dot(&signs, &limit.current_weights) - limit.max_turnover);
-        let level = limit.unwrap_or(f64::NEG_INFINITY);
-        let kind = RowKind::Face(signs.clone());
-        let row = ConstraintRow { normal: signs, level, id: TURNOVER, kind };
+        let turnover = self.turnover.as_ref().expect("a face is one of a limit of turnover");
+        let row = turnover.face(signs, TURNOVER);
         if self.is_homogeneous { homogeneous(&row) } else { row }
     }
 
     fn worst(&self, point: &[f64], active: &[ConstraintRow]) -> Option<ConstraintRow> {
         let signs = active_face(active);
-        let face =
-            signs.map_or_else(|| self.face_of(point), |signs| Some(self.face(signs.to_vec())));
+        let total = if self.is_homogeneous { point.iter().sum() } else { 1.0 };
+        let nearest = || Some(self.turnover.as_ref()?.signs_at(point, total));
+        let face = signs.map(<[f64]>::to_vec).or_else(nearest).map(|signs| self.face(signs));
         let size = norm(point);
         let all = self.with_kinks(signs).chain(&face);
         let violations = all.map(|row| (row.violation(point, size), row));
@@ -288,8 +203,10 @@ impl ConstraintRows for Conditions<'_> {
         let hits = self.with_kinks(face).filter_map(|row| hit(row).map(|distance| (distance, row)));
         let first = hits.min_by(|(a, _), (b, _)| a.total_cmp(b));
         let first = first.map(|(distance, row)| (distance, row.clone()));
-        let hits =
-            first.into_iter().chain(face.is_none().then(|| self.face_hit(point, way)).flatten());
+        let turnover = self.turnover.as_ref().filter(|_| face.is_none());
+        let hit = turnover.and_then(|turnover| turnover.first_hit(point, way));
+        let hit = hit.map(|(distance, signs)| (distance, self.face(signs)));
+        let hits = first.into_iter().chain(hit);
         hits.min_by(|(a, _), (b, _)| a.total_cmp(b))
     }
 }

@@ -16,8 +16,6 @@ use crate::Error;
 pub(super) mod level_path;
 mod multiplier_limits;
 
-use multiplier_limits::MultiplierLimit;
-
 /// The part of a row outside the active rows, below which the row depends on them.
 const DEPENDENT: f64 = 1e-12;
 /// The pivot, as a part of its variance, above which a matrix counts as definite.
@@ -199,6 +197,16 @@ struct Residuals {
     slopes: Vec<f64>,
     /// The distances from the active rows.
     missing: Vec<f64>,
+}
+
+/// A limit that the multiplier of an active row reaches, by the index of the row. The index after
+/// the last is that of the row that is being added.
+#[derive(Clone, Copy, Debug)]
+enum MultiplierLimit {
+    /// Zero.
+    Zero(usize),
+    /// Twice the multiplier of the face.
+    OfFace(usize),
 }
 
 /// A step that raises the multiplier of a further row by its length.

@@ -3,20 +3,10 @@
 //! A multiplier is zero or more, and that of a kink is at most twice that of the face.
 
 use super::{
-    ConstraintRow, ConstraintRows, DEPENDENT, DualSearch, RowKind, Step, TOLERANCE, norm,
-    size_of_slopes,
+    ConstraintRow, ConstraintRows, DEPENDENT, DualSearch, MultiplierLimit, RowKind, Step,
+    TOLERANCE, norm, size_of_slopes,
 };
 use crate::portfolio::symmetric::Symmetric;
-
-/// A limit that the multiplier of an active row reaches, by the index of the row. The index after
-/// the last is that of the row that is being added.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum MultiplierLimit {
-    /// Zero.
-    Zero(usize),
-    /// Twice the multiplier of the face.
-    OfFace(usize),
-}
 
 /// A row with its multiplier, and the rate at which that changes.
 #[derive(Clone, Copy)]
