@@ -150,7 +150,7 @@ fn constrained(c: &mut Criterion) {
 fn constrained_frontier(c: &mut Criterion) {
     let mut group = c.benchmark_group("constrained_frontier");
     group.sample_size(10);
-    for assets in [10, 50] {
+    for assets in [10, 50, 100] {
         let problem = limited(assets);
         group.bench_with_input(BenchmarkId::from_parameter(assets), &problem, |b, problem| {
             b.iter(|| black_box(problem).solve().expect("a solution"));

@@ -38,6 +38,7 @@ pub mod performance;
 pub mod risk_parity;
 pub(crate) mod symmetric;
 pub mod target_return;
+mod turnover_faces;
 
 pub use assets::Portfolio;
 pub use black_litterman::{BlackLitterman, MarketEquilibrium};

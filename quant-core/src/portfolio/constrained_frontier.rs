@@ -378,6 +378,60 @@ mod tests {
         assert_eq!((refused.code(), refused.argument()), ("domain", Some("expected_returns")));
     }
 
+    /// Numbers in [0, 1) without a visible pattern.
+    fn draws(first: usize, count: usize) -> Vec<f64> {
+        let draw = |index: usize| {
+            let value = 43_758.545_3 * libm::sin(12.989_8 * (index + 1) as f64);
+            value - value.floor()
+        };
+        (first..first + count).map(draw).collect()
+    }
+
+    /// Assets of equal weights, driven by five factors, that may be traded up to a limit.
+    fn traded(size: usize, max_turnover: f64) -> ConstrainedFrontier {
+        let loads: Vec<f64> = draws(0, 5 * size).iter().map(|draw| draw - 0.3).collect();
+        let noise = draws(5 * size, size);
+        let element = |a: usize, b: usize| {
+            let common = dot(&loads[5 * a..5 * (a + 1)], &loads[5 * b..5 * (b + 1)]);
+            0.04 * common + if a == b { 0.01 + 0.02 * noise[a] } else { 0.0 }
+        };
+        let row = |a: usize| (0..size).map(|b| element(a, b)).collect::<Vec<f64>>();
+        let rows: Vec<Vec<f64>> = (0..size).map(row).collect();
+        ConstrainedFrontier {
+            turnover: Some(TurnoverLimit {
+                current_weights: vec![1.0 / size as f64; size],
+                max_turnover,
+            }),
+            ..frontier(EfficientFrontier {
+                expected_returns: draws(6 * size, size),
+                covariance_matrix: Covariance::from_rows(&rows).unwrap(),
+                risk_free_rate: 0.02,
+                min_weights: Some(vec![0.0; size]),
+                max_weights: None,
+            })
+        }
+    }
+
+    #[test]
+    fn many_assets_may_be_left_untraded() {
+        let (size, max_turnover) = (MAX_ASSETS, 0.5);
+        let problem = traded(size, max_turnover);
+        let current = 1.0 / size as f64;
+        let corners = problem.solve().unwrap().corners;
+        for corner in &corners {
+            let changes = corner.weights.iter().map(|weight| (weight - current).abs());
+            assert!(sum(changes) <= max_turnover + 1e-14);
+        }
+        let middle = &corners[corners.len() / 2];
+        let untraded = middle.weights.iter().filter(|weight| **weight == current).count();
+        assert!(untraded > 10, "{untraded} of {size}");
+        let goal = Goal::TargetReturn(middle.expected_return);
+        let least = problem.clone().with_goal(goal).solve().unwrap();
+        let [own, least] =
+            [&middle.weights, &least.weights].map(|weights| variance_of(&problem, weights));
+        assert!((own / least - 1.0).abs() <= 1e-12, "{own} {least}");
+    }
+
     /// The largest difference of two least variances of one return. Near the largest return the
     /// variance rises by up to 1e6 for each unit of return, and so magnifies its rounding.
     const SLOPE: f64 = 1e-9;

@@ -1,12 +1,11 @@
 //! The conditions on a portfolio as rows of a quadratic programme.
 
-use super::dual_active_set::{ConstraintRow, ConstraintRows, Failure, norm};
-use super::limits::{Limits, TurnoverLimit};
-use super::symmetric::{dot, inner};
+use super::dual_active_set::{ConstraintRow, ConstraintRows, Failure, RowKind, norm};
+use super::limits::Limits;
+use super::symmetric::inner;
+use super::turnover_faces::{TurnoverFaces, UNTRADED};
 use crate::Error;
 
-/// The distance from a current weight, in units of the largest weight, that is rounding.
-const UNTRADED: f64 = 1e-14;
 /// The distance of a weight from a bound, in units of the largest weight, that is rounding.
 const ROUNDED: f64 = 1.776_356_839_400_250_5e-15;
 /// The change of a condition along a direction, as a part of its terms, that is rounding.
@@ -14,7 +13,7 @@ const NO_CHANGE: f64 = 1e-12;
 /// The distance of a point from a condition, as a part of its terms, that is rounding.
 const MET: f64 = 1e-13;
 
-/// The names of rows: of these three, then two of each asset and two of each constraint.
+/// The names of rows: of these three, then three of each asset and two of each constraint.
 const BUDGET: usize = 0;
 pub(super) const RETURN: usize = 1;
 const TURNOVER: usize = 2;
@@ -26,7 +25,9 @@ pub(super) struct Conditions<'a> {
     upper: &'a [f64],
     equalities: Vec<ConstraintRow>,
     rows: Vec<ConstraintRow>,
-    turnover: Option<&'a TurnoverLimit>,
+    /// The kinks of the limit of turnover, from both sides.
+    kinks: Vec<ConstraintRow>,
+    turnover: Option<TurnoverFaces<'a>>,
     /// True where points stand for their multiples: each level is then times the sum of the point.
     is_homogeneous: bool,
 }
@@ -34,44 +35,46 @@ pub(super) struct Conditions<'a> {
 impl<'a> Conditions<'a> {
     pub(super) fn new(limits: Limits<'a>, lower: &'a [f64], upper: &'a [f64]) -> Self {
         let size = lower.len();
-        let unit = |asset: usize, sign: f64| {
-            (0..size).map(|index| if index == asset { sign } else { 0.0 }).collect::<Vec<f64>>()
-        };
-        let at_least = (0..size).map(|asset| (unit(asset, 1.0), lower[asset]));
-        let at_most = (0..size).map(|asset| (unit(asset, -1.0), -upper[asset]));
+        let at_least = (0..size).map(|asset| (unit(size, asset, 1.0), lower[asset]));
+        let at_most = (0..size).map(|asset| (unit(size, asset, -1.0), -upper[asset]));
+        let bounds = at_least.chain(at_most).zip(FIRST..);
         let linear = limits.constraints.iter().flat_map(|constraint| {
             let opposite = constraint.coefficients.iter().map(|value| -value).collect();
             let max = constraint.max.map_or(f64::NEG_INFINITY, |max| -max);
             let min = constraint.min.unwrap_or(f64::NEG_INFINITY);
             [(constraint.coefficients.clone(), min), (opposite, max)]
         });
-        let all = at_least.chain(at_most).chain(linear).enumerate();
-        let finite = all.filter(|(_, (_, level))| level.is_finite());
-        let rows =
-            finite.map(|(id, (normal, level))| ConstraintRow { normal, level, id: id + FIRST });
+        let all = bounds.chain(linear.zip(FIRST + 3 * size..));
+        let finite = all.filter(|((_, level), _)| level.is_finite());
+        let rows = finite.map(|((normal, level), id)| linear_row(normal, level, id)).collect();
+        let turnover = limits.turnover.map(|limit| TurnoverFaces::new(limit, lower, upper));
+        let kinks = turnover.as_ref().map(|turnover| turnover.kinks(FIRST + 2 * size));
         Self {
             lower,
             upper,
-            equalities: vec![ConstraintRow { normal: vec![1.0; size], level: 1.0, id: BUDGET }],
-            rows: rows.collect(),
-            turnover: limits.turnover,
+            equalities: vec![linear_row(vec![1.0; size], 1.0, BUDGET)],
+            rows,
+            kinks: kinks.unwrap_or_default(),
+            turnover,
             is_homogeneous: false,
         }
     }
 
     /// Adds the condition that the weighted sum of these returns is the target.
     pub(super) fn require_return(&mut self, returns: Vec<f64>, target: f64) {
-        self.equalities.push(ConstraintRow { normal: returns, level: target, id: RETURN });
+        self.equalities.push(linear_row(returns, target, RETURN));
     }
 
     /// Returns the conditions on multiples of a portfolio whose excess return is 1.
     pub(super) fn homogeneous(&self, excess_returns: Vec<f64>) -> Self {
         let size = excess_returns.len();
         let mut rows: Vec<ConstraintRow> = self.rows.iter().map(homogeneous).collect();
-        rows.push(ConstraintRow { normal: vec![1.0; size], level: 0.0, id: BUDGET });
-        let equalities = vec![ConstraintRow { normal: excess_returns, level: 1.0, id: RETURN }];
-        let Self { lower, upper, turnover, .. } = *self;
-        Self { lower, upper, equalities, rows, turnover, is_homogeneous: true }
+        rows.push(linear_row(vec![1.0; size], 0.0, BUDGET));
+        let equalities = vec![linear_row(excess_returns, 1.0, RETURN)];
+        let kinks = self.kinks.iter().map(homogeneous).collect();
+        let Self { lower, upper, .. } = *self;
+        let turnover = self.turnover.clone();
+        Self { lower, upper, equalities, rows, kinks, turnover, is_homogeneous: true }
     }
 
     /// Returns the error of a programme without a solution.
@@ -87,7 +90,8 @@ impl<'a> Conditions<'a> {
             Failure::Infeasible(id) if id < FIRST + 2 * size => {
                 ("max_weights", Some(id - FIRST - size))
             }
-            Failure::Infeasible(id) => ("constraints", Some((id - FIRST - 2 * size) / 2)),
+            Failure::Infeasible(id) if id < FIRST + 3 * size => ("max_turnover", None),
+            Failure::Infeasible(id) => ("constraints", Some((id - FIRST - 3 * size) / 2)),
         };
         Error::Infeasible { argument, index, problem }
     }
@@ -100,21 +104,16 @@ impl<'a> Conditions<'a> {
         held: impl IntoIterator<Item = usize>,
     ) -> Vec<f64> {
         let largest = weights.iter().fold(1.0, |largest: f64, weight| largest.max(weight.abs()));
-        if let Some(turnover) = self.turnover {
-            for (weight, current) in weights.iter_mut().zip(&turnover.current_weights) {
-                if (*weight - current).abs() <= UNTRADED * largest {
-                    *weight = *current;
-                }
+        let current = self.turnover.as_ref().map_or(&[][..], TurnoverFaces::current_weights);
+        for (weight, current) in weights.iter_mut().zip(current) {
+            if (*weight - current).abs() <= UNTRADED * largest {
+                *weight = *current;
             }
         }
         let size = weights.len();
-        for id in held {
-            match id.checked_sub(FIRST) {
-                Some(asset) if asset < size => weights[asset] = self.lower[asset],
-                Some(asset) if asset < 2 * size => {
-                    weights[asset - size] = self.upper[asset - size];
-                }
-                _ => {}
+        for position in held.into_iter().filter_map(|id| id.checked_sub(FIRST)) {
+            if let Some(values) = [self.lower, self.upper, current].get(position / size) {
+                weights[position % size] = values[position % size];
             }
         }
         let bounds = self.lower.iter().zip(self.upper);
@@ -126,69 +125,39 @@ impl<'a> Conditions<'a> {
         weights.iter().zip(bounds).map(inside).collect()
     }
 
-    /// The side of the limit of turnover that a point violates most: the one of the signs of its
-    /// changes.
-    fn turnover_row(&self, point: &[f64]) -> Option<ConstraintRow> {
-        let turnover = self.turnover?;
-        let total = if self.is_homogeneous { point.iter().sum() } else { 1.0 };
-        let changes = point.iter().zip(&turnover.current_weights);
-        let sign =
-            |(value, current): (&f64, &f64)| if *value >= total * current { -1.0 } else { 1.0 };
-        let row = side(turnover, changes.map(sign).collect());
-        Some(if self.is_homogeneous { homogeneous(&row) } else { row })
-    }
-
-    /// The side of the limit of turnover that a point along a direction meets first, with the
-    /// distance of that point.
-    fn turnover_hit(&self, point: &[f64], way: &[f64]) -> Option<(f64, ConstraintRow)> {
-        let turnover = self.turnover?;
-        let largest = point.iter().fold(1.0, |largest: f64, value| largest.max(value.abs()));
-        let changes = point.iter().zip(&turnover.current_weights);
-        let changes: Vec<f64> = changes.map(|(value, current)| value - current).collect();
-        let is_kink = |change: f64| change.abs() <= UNTRADED * largest;
-        let sign = |(change, rate): (&f64, &f64)| {
-            let is_up = if is_kink(*change) { *rate >= 0.0 } else { *change >= 0.0 };
-            if is_up { -1.0 } else { 1.0 }
-        };
-        let mut normal: Vec<f64> = changes.iter().zip(way).map(sign).collect();
-        let gross: f64 = way.iter().map(|rate| rate.abs()).sum();
-        let traded: f64 = changes.iter().map(|change| change.abs()).sum();
-        let room = turnover.max_turnover - traded;
-        let mut room = if room <= MET * (traded + largest) { 0.0 } else { room };
-        let mut growth = -inner(&normal, way);
-        let crossing = |asset: usize| {
-            let (change, rate) = (changes[asset], way[asset]);
-            (!is_kink(change) && change * rate < 0.0).then(|| (-change / rate, asset))
-        };
-        let mut crossings: Vec<(f64, usize)> = (0..way.len()).filter_map(crossing).collect();
-        crossings.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let mut reached = 0.0;
-        for (next, asset) in crossings.into_iter().chain([(f64::INFINITY, 0)]) {
-            if growth > NO_CHANGE * gross && room / growth <= next - reached {
-                return Some((reached + room / growth, side(turnover, normal)));
-            }
-            if next == f64::INFINITY {
-                break;
-            }
-            room -= growth * (next - reached);
-            reached = next;
-            growth += 2.0 * way[asset].abs();
-            normal[asset] = -normal[asset];
-        }
-        None
+    /// The rows of the bounds and constraints, and the kinks of the active face.
+    fn with_kinks<'s>(
+        &'s self,
+        face: Option<&'s [f64]>,
+    ) -> impl Iterator<Item = &'s ConstraintRow> {
+        let kinks = face.into_iter().flat_map(|signs| {
+            self.kinks.iter().filter(|row| match row.kind {
+                RowKind::Kink { variable, sign } => sign != signs[variable],
+                _ => false,
+            })
+        });
+        self.rows.iter().chain(kinks)
     }
 }
 
-/// Returns the side of a limit of turnover with these signs.
-fn side(turnover: &TurnoverLimit, normal: Vec<f64>) -> ConstraintRow {
-    let level = dot(&normal, &turnover.current_weights) - turnover.max_turnover;
-    ConstraintRow { normal, level, id: TURNOVER }
+/// The vector of this size whose only element that is not zero is `value`.
+fn unit(size: usize, position: usize, value: f64) -> Vec<f64> {
+    (0..size).map(|index| if index == position { value } else { 0.0 }).collect()
+}
+
+fn linear_row(normal: Vec<f64>, level: f64, id: usize) -> ConstraintRow {
+    ConstraintRow { normal, level, id, kind: RowKind::Linear }
+}
+
+/// Returns the signs of the active face.
+fn active_face(active: &[ConstraintRow]) -> Option<&[f64]> {
+    active.iter().find_map(ConstraintRow::face)
 }
 
 /// Returns the condition `(a − b1)ᵀy ≥ 0` on multiples of the weights that `aᵀw ≥ b` allows.
 fn homogeneous(row: &ConstraintRow) -> ConstraintRow {
     let normal = row.normal.iter().map(|normal| normal - row.level).collect();
-    ConstraintRow { normal, level: 0.0, id: row.id }
+    ConstraintRow { normal, level: 0.0, ..row.clone() }
 }
 
 impl ConstraintRows for Conditions<'_> {
@@ -196,10 +165,19 @@ impl ConstraintRows for Conditions<'_> {
         self.equalities.clone()
     }
 
-    fn worst(&self, point: &[f64]) -> Option<ConstraintRow> {
-        let turnover = self.turnover_row(point);
+    fn face(&self, signs: Vec<f64>) -> ConstraintRow {
+        let turnover = self.turnover.as_ref().expect("a face is one of a limit of turnover");
+        let row = turnover.face(signs, TURNOVER);
+        if self.is_homogeneous { homogeneous(&row) } else { row }
+    }
+
+    fn worst(&self, point: &[f64], active: &[ConstraintRow]) -> Option<ConstraintRow> {
+        let signs = active_face(active);
+        let total = if self.is_homogeneous { point.iter().sum() } else { 1.0 };
+        let nearest = || Some(self.turnover.as_ref()?.signs_at(point, total));
+        let face = signs.map(<[f64]>::to_vec).or_else(nearest).map(|signs| self.face(signs));
         let size = norm(point);
-        let all = self.rows.iter().chain(&turnover);
+        let all = self.with_kinks(signs).chain(&face);
         let violations = all.map(|row| (row.violation(point, size), row));
         let worst = violations.filter(|(violation, _)| *violation > 0.0);
         worst.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, row)| row.clone())
@@ -221,10 +199,14 @@ impl ConstraintRows for Conditions<'_> {
             let room = if room <= MET * (own * size + row.level.abs()) { 0.0 } else { room };
             Some(room / -rate)
         };
-        let hits = self.rows.iter().filter_map(|row| hit(row).map(|distance| (distance, row)));
+        let face = active_face(active);
+        let hits = self.with_kinks(face).filter_map(|row| hit(row).map(|distance| (distance, row)));
         let first = hits.min_by(|(a, _), (b, _)| a.total_cmp(b));
         let first = first.map(|(distance, row)| (distance, row.clone()));
-        let hits = first.into_iter().chain(self.turnover_hit(point, way));
+        let turnover = self.turnover.as_ref().filter(|_| face.is_none());
+        let hit = turnover.and_then(|turnover| turnover.first_hit(point, way));
+        let hit = hit.map(|(distance, signs)| (distance, self.face(signs)));
+        let hits = first.into_iter().chain(hit);
         hits.min_by(|(a, _), (b, _)| a.total_cmp(b))
     }
 }

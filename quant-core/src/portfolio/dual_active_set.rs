@@ -1,10 +1,10 @@
 //! Convex quadratic programmes with linear inequalities, by the dual active-set method.
 //!
 //! The method starts at the minimum without inequalities and adds the most violated one at a time,
-//! so that a programme without a solution is recognised by the inequality that cannot be met. Rows
-//! may be generated: only violated ones are ever asked for. Where the matrix is singular, a small
-//! multiple of the identity around the last point makes it definite, and the point converges to a
-//! minimum.
+//! so that a programme without a solution is recognised by the inequality that cannot be met. Of a
+//! limit of a sum of sizes, one face and its kinks stand for the many faces. Where the matrix is
+//! singular, a small multiple of the identity around the last point makes it definite, and the point
+//! converges to a minimum.
 //!
 //! Goldfarb and Idnani (1983), "A numerically stable dual method for solving strictly convex
 //! quadratic programs"; Rockafellar (1976), "Monotone operators and the proximal point algorithm".
@@ -14,6 +14,7 @@ use super::symmetric::{Symmetric, dot, inner};
 use crate::Error;
 
 pub(super) mod level_path;
+mod multiplier_limits;
 
 /// The part of a row outside the active rows, below which the row depends on them.
 const DEPENDENT: f64 = 1e-12;
@@ -36,6 +37,23 @@ pub(super) struct ConstraintRow {
     pub(super) level: f64,
     /// The name by which the caller knows the row.
     pub(super) id: usize,
+    pub(super) kind: RowKind,
+}
+
+/// The part of a row in a limit of a sum of sizes, `Σ|xᵢ − vᵢ| ≤ T`.
+///
+/// The limit has a face for each choice of signs, and a point with k terms of zero is on `2ᵏ` of
+/// them. One face alone is active at a time, with a kink for each such term. The kink holds `xᵢ` at
+/// `vᵢ` from the side of the face, with a multiplier between zero and twice that of the face.
+/// There the kink and the face are the face of the other sign.
+#[derive(Clone, Debug)]
+pub(super) enum RowKind {
+    /// A row outside such a limit.
+    Linear,
+    /// The face whose normal has these signs.
+    Face(Vec<f64>),
+    /// The kink of a variable, whose normal has this sign: the opposite of that of the face.
+    Kink { variable: usize, sign: f64 },
 }
 
 impl ConstraintRow {
@@ -50,10 +68,24 @@ impl ConstraintRow {
         self.id == other.id && self.normal == other.normal
     }
 
+    pub(super) fn is_kink(&self) -> bool {
+        matches!(self.kind, RowKind::Kink { .. })
+    }
+
+    /// The signs of a face.
+    pub(super) fn face(&self) -> Option<&[f64]> {
+        match &self.kind {
+            RowKind::Face(signs) => Some(signs),
+            _ => None,
+        }
+    }
+
     /// The distance of a point from a level of the row, in units of the row.
     fn missing(&self, level: f64, point: &[f64]) -> f64 {
-        let normal: Vec<f64> = self.normal.iter().copied().chain([level]).collect();
-        let point: Vec<f64> = point.iter().map(|value| -value).chain([1.0]).collect();
+        // Most normals are those of bounds and kinks, with one element that is not zero.
+        let terms = self.normal.iter().zip(point).filter(|(normal, _)| **normal != 0.0);
+        let terms = terms.map(|(normal, value)| (*normal, -value)).chain([(level, 1.0)]);
+        let (normal, point): (Vec<f64>, Vec<f64>) = terms.unzip();
         dot(&normal, &point)
     }
 }
@@ -66,8 +98,11 @@ pub(super) fn norm(vector: &[f64]) -> f64 {
 pub(super) trait ConstraintRows {
     /// The equalities, which are always active.
     fn equalities(&self) -> Vec<ConstraintRow>;
-    /// Returns the most violated inequality at a point; `None` where all are met.
-    fn worst(&self, point: &[f64]) -> Option<ConstraintRow>;
+    /// Returns the face with these signs of the limit of a sum of sizes.
+    fn face(&self, signs: Vec<f64>) -> ConstraintRow;
+    /// Returns the most violated inequality at a point; `None` where all are met. Of a limit of a
+    /// sum of sizes this is a kink where a face is active, and the face of the point where none is.
+    fn worst(&self, point: &[f64], active: &[ConstraintRow]) -> Option<ConstraintRow>;
     /// Returns the inequality that a point along a direction meets first, with the distance; `None`
     /// where the point meets none but the active ones.
     fn first_hit(
@@ -122,8 +157,12 @@ fn search(
         let mut search = DualSearch::new(factor, &inverse, &centre, proximity);
         search.run(matrix, rows, &mut left)?;
         let gap = search.polish(matrix);
-        let is_minimum = gap <= TOLERANCE && search.has_fit_multipliers(matrix);
-        if is_minimum && rows.worst(&search.point).is_none() || point == MAX_POINTS {
+        let is_last = point == MAX_POINTS || !search.is_shifted;
+        let is_minimum = || {
+            let has_fit_multipliers = gap <= TOLERANCE && search.has_fit_multipliers(matrix);
+            has_fit_multipliers && rows.worst(&search.point, &search.active).is_none()
+        };
+        if is_last || is_minimum() {
             return Ok((search, gap));
         }
         centre = search.point;
@@ -158,6 +197,28 @@ struct Residuals {
     slopes: Vec<f64>,
     /// The distances from the active rows.
     missing: Vec<f64>,
+}
+
+/// A limit that the multiplier of an active row reaches, by the index of the row. The index after
+/// the last is that of the row that is being added.
+#[derive(Clone, Copy, Debug)]
+enum MultiplierLimit {
+    /// Zero.
+    Zero(usize),
+    /// Twice the multiplier of the face.
+    OfFace(usize),
+}
+
+/// A step that raises the multiplier of a further row by its length.
+struct Step {
+    /// The parts of the row in the columns.
+    parts: Vec<f64>,
+    /// The multiples of the active rows that the row replaces.
+    rates: Vec<f64>,
+    /// The approach to the row.
+    free: f64,
+    /// True where the row depends on the active ones, so that the point stays.
+    is_dependent: bool,
 }
 
 /// A point with its active rows N, and `JᵀN = (R; 0)`, `JᵀHJ = 1`.
@@ -199,80 +260,99 @@ impl DualSearch {
     ) -> Result<(), Failure> {
         for row in rows.equalities() {
             let id = row.id;
-            if !self.add(row, true) {
+            if !self.add_equality(row) {
                 return Err(Failure::Infeasible(id));
             }
             self.equalities = self.active.len();
         }
-        while let Some(row) = rows.worst(&self.point) {
+        while let Some(row) = rows.worst(&self.point, &self.active) {
             *left = left.checked_sub(1).ok_or_else(|| not_converged(MAX_ROWS, f64::INFINITY))?;
             let id = row.id;
             // Rounding has moved the point away from a row that is active.
-            if !self.is_shifted && self.active.iter().any(|active| active.is(&row)) {
+            let active = self.active.iter().position(|active| active.is(&row));
+            if active.is_some() && !self.is_shifted {
                 self.polish(matrix);
                 continue;
             }
-            if !self.add(row, false) {
+            let own = active.map_or(0.0, |index| self.drop(index));
+            if !self.add(rows, row, own) {
                 return Err(Failure::Infeasible(id));
             }
         }
         Ok(())
     }
 
-    /// Moves to the minimum with a row met as an equality, dropping rows whose multipliers fall to
-    /// zero; returns `false` where the row contradicts the active ones.
-    fn add(&mut self, row: ConstraintRow, is_equality: bool) -> bool {
-        let mut own = 0.0;
+    /// Moves to the minimum with a row met as an equality; returns `false` where the row contradicts
+    /// the active ones.
+    fn add_equality(&mut self, row: ConstraintRow) -> bool {
+        let step = self.step_to(&row);
+        let missing = row.missing(row.level, &self.point);
+        if step.is_dependent {
+            let terms = row.level.abs() + norm(&row.normal) * norm(&self.point);
+            return missing.abs() <= 10.0 * TOLERANCE * terms;
+        }
+        let length = missing / step.free;
+        self.follow(&step, length);
+        self.push(row, length, step.parts);
+        true
+    }
+
+    /// Moves to the minimum with a further row met as an equality, given the multiplier of the row
+    /// at the start, and drops rows whose multipliers fall to zero. Returns `false` where the row
+    /// contradicts the active ones.
+    fn add(&mut self, rows: &dyn ConstraintRows, mut row: ConstraintRow, mut own: f64) -> bool {
         loop {
-            let count = self.active.len();
-            let mut parts: Vec<f64> =
-                self.columns.iter().map(|column| inner(column, &row.normal)).collect();
-            let rates = self.solve_triangle(&parts[..count]);
-            let free = inner(&parts[count..], &parts[count..]);
-            let is_dependent = free <= DEPENDENT * DEPENDENT * inner(&parts, &parts);
-            let missing = row.missing(row.level, &self.point);
-            if is_dependent && is_equality {
-                let terms = row.level.abs() + norm(&row.normal) * norm(&self.point);
-                return missing.abs() <= 10.0 * TOLERANCE * terms;
-            }
+            let step = self.step_to(&row);
             // On a path an inequality is added where it is met to rounding.
-            let full = match is_dependent {
-                true => f64::INFINITY,
-                false if is_equality => missing / free,
-                false => missing.max(0.0) / free,
-            };
-            let dropped = if is_equality { None } else { self.first_to_drop(&rates, &row) };
-            let length = dropped.map_or(full, |(_, length)| length.min(full));
+            let missing = row.missing(row.level, &self.point).max(0.0);
+            let full = if step.is_dependent { f64::INFINITY } else { missing / step.free };
+            let limit = self.first_limit_of_step(&step, &row, own);
+            let length = limit.map_or(full, |(length, _)| length.min(full));
             if length.is_infinite() {
                 return false;
             }
-            if !is_dependent {
-                for (part, column) in parts[count..].iter().zip(&self.columns[count..]) {
-                    add_multiple(&mut self.point, length * part, column);
-                }
-            }
-            add_multiple(&mut self.multipliers, -length, &rates);
+            self.follow(&step, length);
             own += length;
-            match dropped.filter(|(_, limit)| *limit < full) {
-                Some((index, _)) => self.drop(index),
+            match limit.filter(|(length, _)| *length < full) {
+                Some((_, MultiplierLimit::Zero(index))) => self.release(index),
+                Some((_, MultiplierLimit::OfFace(index))) => {
+                    (row, own) = self.flip_while_adding(rows, index, row, own);
+                }
                 None => {
-                    self.extend(&mut parts);
-                    self.active.push(row);
-                    self.multipliers.push(own);
+                    self.push(row, own, step.parts);
                     return true;
                 }
             }
         }
     }
 
-    /// Returns the inequality whose multiplier falls to zero first as a row is added, and the
-    /// length of the step to there. A rate below the rounding of the row is none.
-    fn first_to_drop(&self, rates: &[f64], added: &ConstraintRow) -> Option<(usize, f64)> {
-        let rounding = DEPENDENT * norm(&added.normal);
-        let falls = |index: usize| rates[index] * norm(&self.active[index].normal) > rounding;
-        let limits = (self.equalities..rates.len()).filter(|&index| falls(index));
-        let limits = limits.map(|index| (index, (self.multipliers[index] / rates[index]).max(0.0)));
-        limits.min_by(|(_, a), (_, b)| a.total_cmp(b))
+    /// Returns the step that raises the multiplier of a further row.
+    fn step_to(&self, row: &ConstraintRow) -> Step {
+        let count = self.active.len();
+        let parts: Vec<f64> =
+            self.columns.iter().map(|column| inner(column, &row.normal)).collect();
+        let rates = self.solve_triangle(&parts[..count]);
+        let free = inner(&parts[count..], &parts[count..]);
+        let is_dependent = free <= DEPENDENT * DEPENDENT * inner(&parts, &parts);
+        Step { parts, rates, free, is_dependent }
+    }
+
+    /// Moves along a step.
+    fn follow(&mut self, step: &Step, length: f64) {
+        let count = self.active.len();
+        if !step.is_dependent {
+            for (part, column) in step.parts[count..].iter().zip(&self.columns[count..]) {
+                add_multiple(&mut self.point, length * part, column);
+            }
+        }
+        add_multiple(&mut self.multipliers, -length, &step.rates);
+    }
+
+    /// Adds a row that the point meets to the active ones, given its parts in the columns.
+    fn push(&mut self, row: ConstraintRow, multiplier: f64, mut parts: Vec<f64>) {
+        self.extend(&mut parts);
+        self.active.push(row);
+        self.multipliers.push(multiplier);
     }
 
     /// Solves `Rx = b`.
@@ -308,10 +388,9 @@ impl DualSearch {
         self.triangle.push(parts[..=count].to_vec());
     }
 
-    /// Removes an active row.
-    fn drop(&mut self, index: usize) {
+    /// Removes an active row; returns its multiplier.
+    fn drop(&mut self, index: usize) -> f64 {
         self.active.remove(index);
-        self.multipliers.remove(index);
         self.triangle.remove(index);
         for row in index..self.active.len() {
             let column = &self.triangle[row];
@@ -323,6 +402,7 @@ impl DualSearch {
             self.triangle[row].truncate(row + 1);
             rotate(&mut self.columns, row, cosine, sine);
         }
+        self.multipliers.remove(index)
     }
 
     /// Improves the point by residuals in twice the precision, of the matrix without the multiple
@@ -378,11 +458,12 @@ impl DualSearch {
         multipliers: &[f64],
         levels: &[f64],
     ) -> Residuals {
-        let values: Vec<f64> = point.iter().chain(multipliers).copied().collect();
         let slope = |index: usize| {
-            let normals = self.active.iter().map(|row| -row.normal[index]);
-            let row: Vec<f64> = matrix.row(index).iter().copied().chain(normals).collect();
-            dot(&row, &values)
+            let terms = self.active.iter().zip(multipliers);
+            let terms = terms.map(|(row, multiplier)| (-row.normal[index], *multiplier));
+            let (normals, multipliers): (Vec<f64>, Vec<f64>) =
+                terms.filter(|(normal, _)| *normal != 0.0).unzip();
+            dot(&[matrix.row(index), &normals].concat(), &[point, &multipliers].concat())
         };
         let missing = self.active.iter().zip(levels).map(|(row, &level)| row.missing(level, point));
         Residuals { slopes: (0..point.len()).map(slope).collect(), missing: missing.collect() }
@@ -399,13 +480,6 @@ impl DualSearch {
             missing.abs() / terms.max(f64::MIN_POSITIVE)
         });
         missing.fold(largest / size_of_slopes(matrix, point), f64::max)
-    }
-
-    /// Returns whether no multiplier of an inequality is negative beyond rounding.
-    fn has_fit_multipliers(&self, matrix: &Symmetric) -> bool {
-        let rounding = TOLERANCE * size_of_slopes(matrix, &self.point);
-        let multipliers = self.active.iter().zip(&self.multipliers).skip(self.equalities);
-        multipliers.into_iter().all(|(row, value)| value * norm(&row.normal) >= -rounding)
     }
 
     fn finish(self, gap: f64) -> Result<Minimum, Failure> {

@@ -13,11 +13,11 @@
 use std::borrow::Cow;
 
 use super::{
-    ConstraintRow, ConstraintRows, DEFINITE, DualSearch, Failure, Residuals, TOLERANCE,
-    add_multiple, largest_variance, norm, not_converged, search, size_of_slopes,
+    ConstraintRow, ConstraintRows, DEFINITE, DualSearch, Failure, MultiplierLimit, Residuals,
+    TOLERANCE, add_multiple, largest_variance, norm, not_converged, search, size_of_slopes,
 };
 use crate::portfolio::cholesky::Cholesky;
-use crate::portfolio::symmetric::Symmetric;
+use crate::portfolio::symmetric::{Symmetric, inner};
 
 /// The change of a multiplier along the path, in units of its terms, that is rounding.
 const NO_CHANGE: f64 = 1e-12;
@@ -30,10 +30,12 @@ const NO_PRICE: f64 = 1e-11;
 const CORRECTIONS: u32 = 2;
 /// The move of a point, as a part of its size, that is rounding.
 const STANDSTILL: f64 = 2.842_170_943_040_401e-14;
-/// The number of changes without a move, beside one for each variable, after which changes repeat.
-const STALLED: usize = 10;
-/// The rise of the level past a corner at which changes repeat, as a part of the point.
-const LEAP: f64 = 1e-11;
+/// The part of a level, and of the terms of a row, that is rounding.
+const ROUNDED: f64 = 8.881_784_197_001_252e-16;
+/// The distance of a point from a row that is met, in units of the terms of the row.
+const MET: f64 = 10.0 * TOLERANCE;
+/// The largest move of a point past a row, as a part of the point, that rounding causes.
+const NEAR: f64 = 1e-6;
 /// The number of changes of the active rows, for each variable, after which the search ends.
 const MAX_CHANGES: u32 = 60;
 /// The multiple of the identity that is added to a singular matrix, in units of the largest
@@ -77,7 +79,9 @@ struct PathMotion {
 
 /// A change of the active rows.
 enum Change {
-    Drop(usize),
+    /// A multiplier is at its limit.
+    Limit(MultiplierLimit),
+    /// The point meets a row.
     Add(ConstraintRow),
 }
 
@@ -124,14 +128,8 @@ impl<'m> LevelPath<'m> {
         &mut self,
         rows: &dyn ConstraintRows,
     ) -> Result<PathStep, Failure> {
-        let mut stalled = 0;
         while !self.is_over {
             self.left = self.left.checked_sub(1).ok_or_else(|| self.not_advanced())?;
-            stalled += 1;
-            if stalled > self.search.point.len() + STALLED {
-                self.leap(rows)?;
-                return Ok(PathStep::Corner(self.corner()));
-            }
             let motion = self.motion();
             let Some((distance, change)) = self.next_change(rows, &motion) else {
                 return Ok(PathStep::Ray(motion.way));
@@ -142,42 +140,16 @@ impl<'m> LevelPath<'m> {
             let mut corner = None;
             if has_moved {
                 self.polish()?;
+                self.meet(&change, &motion)?;
                 corner = Some(self.corner());
             }
-            let hit = self.apply(change);
+            let hit = self.apply(rows, change);
             if let Some(mut corner) = corner {
                 corner.held.extend(hit);
                 return Ok(PathStep::Corner(corner));
             }
         }
         Ok(PathStep::End)
-    }
-
-    /// Raises the level a little past a corner at which changes repeat, and adds the rows that the
-    /// point then violates.
-    fn leap(&mut self, rows: &dyn ConstraintRows) -> Result<(), Failure> {
-        let mut rise = LEAP * norm(&self.search.point);
-        loop {
-            let motion = self.motion();
-            let Some((distance, index)) = self.first_drop(&motion).filter(|drop| drop.0 < rise)
-            else {
-                self.follow(&motion, rise);
-                break;
-            };
-            self.follow(&motion, distance);
-            self.search.drop(index);
-            rise -= distance;
-        }
-        self.polish()?;
-        while let Some(row) = rows.worst(&self.search.point) {
-            self.left = self.left.checked_sub(1).ok_or_else(|| self.not_advanced())?;
-            if !self.search.add(row, false) {
-                self.is_over = true;
-                break;
-            }
-            self.polish()?;
-        }
-        Ok(())
     }
 
     fn not_advanced(&self) -> Failure {
@@ -206,25 +178,29 @@ impl<'m> LevelPath<'m> {
 
     /// Returns the next change of the active rows and its distance.
     fn next_change(&self, rows: &dyn ConstraintRows, motion: &PathMotion) -> Option<(f64, Change)> {
-        let dropped = self.first_drop(motion);
+        let limit = self.first_limit(motion);
         let hit = rows.first_hit(&self.search.point, &motion.way, &self.search.active);
-        match (dropped, hit) {
-            (Some((dropped, index)), hit) if hit.as_ref().is_none_or(|hit| dropped <= hit.0) => {
-                Some((dropped, Change::Drop(index)))
+        match (limit, hit) {
+            (Some((distance, limit)), hit) if hit.as_ref().is_none_or(|hit| distance <= hit.0) => {
+                Some((distance, Change::Limit(limit)))
             }
             (_, hit) => hit.map(|(distance, row)| (distance, Change::Add(row))),
         }
     }
 
-    /// Returns the inequality whose multiplier first reaches zero, after its distance.
-    fn first_drop(&self, motion: &PathMotion) -> Option<(f64, usize)> {
-        let DualSearch { active, multipliers, equalities, .. } = &self.search;
+    /// Returns the limit that a multiplier reaches first, after its distance.
+    fn first_limit(&self, motion: &PathMotion) -> Option<(f64, MultiplierLimit)> {
         let part = if self.has_ridge() { NO_CORRECTED_CHANGE } else { NO_CHANGE };
         let noise = part * size_of_slopes(&self.matrix, &motion.way);
-        let falls = |&index: &usize| motion.rates[index] * norm(&active[index].normal) < -noise;
-        let distance = |index: usize| (multipliers[index].max(0.0) / -motion.rates[index], index);
-        let drops = (*equalities..active.len()).filter(falls).map(distance);
-        drops.min_by(|(a, _), (b, _)| a.total_cmp(b))
+        self.search.first_limit_at(&motion.rates, noise)
+    }
+
+    /// Removes a row whose multiplier is at its limit from the active ones.
+    fn release(&mut self, rows: &dyn ConstraintRows, limit: MultiplierLimit) {
+        match limit {
+            MultiplierLimit::Zero(index) => self.search.release(index),
+            MultiplierLimit::OfFace(kink) => self.search.flip(rows, kink),
+        }
     }
 
     /// Moves along the path.
@@ -232,6 +208,44 @@ impl<'m> LevelPath<'m> {
         add_multiple(&mut self.search.point, distance, &motion.way);
         add_multiple(&mut self.search.multipliers, distance, &motion.rates);
         self.search.active[self.search.equalities - 1].level += distance;
+    }
+
+    /// Moves to the row that is met from the improved point, which may be past the row.
+    ///
+    /// Where the variance rises steeply, the rounding of the level alone is a visible move, which an
+    /// improvement of the point would take back. A row that is further ahead is left for a further
+    /// step, because another row may be met before.
+    fn meet(&mut self, change: &Change, motion: &PathMotion) -> Result<(), Failure> {
+        let Change::Add(row) = change else { return Ok(()) };
+        for is_last in [false, true] {
+            let missing = row.missing(row.level, &self.search.point);
+            if missing.abs() <= ROUNDED * self.terms(row) {
+                break;
+            }
+            let distance = missing / inner(&row.normal, &motion.way);
+            let is_rounding = missing.abs() <= MET * self.terms(row)
+                || distance.abs() <= ROUNDED * self.level().abs();
+            let moved = distance.abs() * norm(&motion.way);
+            let is_back = distance < 0.0 && moved <= NEAR * norm(&self.search.point);
+            if is_rounding || is_back {
+                self.follow(motion, distance);
+            }
+            if is_rounding || is_last || !is_back {
+                break;
+            }
+            self.polish()?;
+        }
+        Ok(())
+    }
+
+    /// The size of the terms of a row at the present point.
+    fn terms(&self, row: &ConstraintRow) -> f64 {
+        norm(&row.normal) * norm(&self.search.point) + row.level.abs()
+    }
+
+    /// The level of the last equality.
+    fn level(&self) -> f64 {
+        self.search.active[self.search.equalities - 1].level
     }
 
     /// Improves the point; fails where rounding leaves a gap.
@@ -249,20 +263,20 @@ impl<'m> LevelPath<'m> {
     /// Changes the active rows; returns the name of the row that is met.
     ///
     /// A row from which the improved point is away is left for a further step.
-    fn apply(&mut self, change: Change) -> Option<usize> {
+    fn apply(&mut self, rows: &dyn ConstraintRows, change: Change) -> Option<usize> {
         match change {
-            Change::Drop(index) => {
-                self.search.drop(index);
+            Change::Limit(limit) => {
+                self.release(rows, limit);
                 None
             }
             Change::Add(row) => {
-                let id = row.id;
-                let terms = norm(&row.normal) * norm(&self.search.point) + row.level.abs();
-                if row.missing(row.level, &self.search.point).abs() > 10.0 * TOLERANCE * terms {
+                let (id, met) = (row.id, MET * self.terms(&row));
+                let missing = row.missing(row.level, &self.search.point);
+                if missing < -met {
                     return None;
                 }
-                self.is_over = !self.search.add(row, false);
-                Some(id)
+                self.is_over = !self.search.add(rows, row, 0.0);
+                (missing <= met).then_some(id)
             }
         }
     }
