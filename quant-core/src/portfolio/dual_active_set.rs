@@ -210,7 +210,7 @@ enum MultiplierLimit {
 }
 
 /// A step that raises the multiplier of a further row by its length.
-struct Step {
+struct DualStep {
     /// The parts of the row in the columns.
     parts: Vec<f64>,
     /// The multiples of the active rows that the row replaces.
@@ -327,18 +327,18 @@ impl DualSearch {
     }
 
     /// Returns the step that raises the multiplier of a further row.
-    fn step_to(&self, row: &ConstraintRow) -> Step {
+    fn step_to(&self, row: &ConstraintRow) -> DualStep {
         let count = self.active.len();
         let parts: Vec<f64> =
             self.columns.iter().map(|column| inner(column, &row.normal)).collect();
         let rates = self.solve_triangle(&parts[..count]);
         let free = inner(&parts[count..], &parts[count..]);
         let is_dependent = free <= DEPENDENT * DEPENDENT * inner(&parts, &parts);
-        Step { parts, rates, free, is_dependent }
+        DualStep { parts, rates, free, is_dependent }
     }
 
     /// Moves along a step.
-    fn follow(&mut self, step: &Step, length: f64) {
+    fn follow(&mut self, step: &DualStep, length: f64) {
         let count = self.active.len();
         if !step.is_dependent {
             for (part, column) in step.parts[count..].iter().zip(&self.columns[count..]) {

@@ -3,7 +3,7 @@
 //! A multiplier is zero or more, and that of a kink is at most twice that of the face.
 
 use super::{
-    ConstraintRow, ConstraintRows, DEPENDENT, DualSearch, MultiplierLimit, RowKind, Step,
+    ConstraintRow, ConstraintRows, DEPENDENT, DualSearch, DualStep, MultiplierLimit, RowKind,
     TOLERANCE, norm, size_of_slopes,
 };
 use crate::portfolio::symmetric::Symmetric;
@@ -35,7 +35,7 @@ impl DualSearch {
     /// step to there. A rate below the rounding of the row is none.
     pub(super) fn first_limit_of_step(
         &self,
-        step: &Step,
+        step: &DualStep,
         row: &ConstraintRow,
         own: f64,
     ) -> Option<(f64, MultiplierLimit)> {
