@@ -70,14 +70,18 @@ fn preference(has_body: bool, has_quotes: bool) -> Option<Value> {
     let known = [has_body.then_some(strict), has_quotes.then_some(quote)];
     let known: Vec<&str> = known.into_iter().flatten().collect();
     (!known.is_empty()).then(|| {
-        json!({
+        let mut header = json!({
             "name": "Prefer",
             "in": "header",
             "required": false,
             "schema": { "type": "string" },
-            "example": if has_body { "handling=strict" } else { "quote" },
-            "description": known.join("\n\n"),
-        })
+        });
+        // `quote` is no example: a tool that sends the examples expects the data of the schema.
+        if has_body {
+            header["example"] = "handling=strict".into();
+        }
+        header["description"] = known.join("\n\n").into();
+        header
     })
 }
 
