@@ -2,16 +2,12 @@
 
 use super::dual_active_set::{ConstraintRow, ConstraintRows, Failure, RowKind, norm};
 use super::limits::Limits;
-use super::symmetric::inner;
-use super::turnover_faces::{TurnoverFaces, UNTRADED};
+use super::symmetric::{inner, unit};
+use super::turnover_faces::{MET, NO_CHANGE, TurnoverFaces, UNTRADED};
 use crate::Error;
 
 /// The distance of a weight from a bound, in units of the largest weight, that is rounding.
 const ROUNDED: f64 = 1.776_356_839_400_250_5e-15;
-/// The change of a condition along a direction, as a part of its terms, that is rounding.
-const NO_CHANGE: f64 = 1e-12;
-/// The distance of a point from a condition, as a part of its terms, that is rounding.
-const MET: f64 = 1e-13;
 
 /// The names of rows: of these three, then three of each asset and two of each constraint.
 const BUDGET: usize = 0;
@@ -138,11 +134,6 @@ impl<'a> Conditions<'a> {
         });
         self.rows.iter().chain(kinks)
     }
-}
-
-/// The vector of this size whose only element that is not zero is `value`.
-fn unit(size: usize, position: usize, value: f64) -> Vec<f64> {
-    (0..size).map(|index| if index == position { value } else { 0.0 }).collect()
 }
 
 fn linear_row(normal: Vec<f64>, level: f64, id: usize) -> ConstraintRow {

@@ -10,7 +10,7 @@
 //! quadratic programs"; Rockafellar (1976), "Monotone operators and the proximal point algorithm".
 
 use super::cholesky::Cholesky;
-use super::symmetric::{Symmetric, dot, inner};
+use super::symmetric::{Symmetric, dot, inner, unit};
 use crate::Error;
 
 pub(super) mod level_path;
@@ -183,8 +183,7 @@ fn not_converged(iterations: u32, residual: f64) -> Failure {
 /// The columns of `U⁻¹` for the factor U.
 fn inverse_of(factor: &Cholesky, size: usize) -> Vec<Vec<f64>> {
     let column = |index: usize| {
-        let mut column = vec![0.0; size];
-        column[index] = 1.0;
+        let mut column = unit(size, index, 1.0);
         factor.solve_upper(&mut column);
         column
     };

@@ -47,6 +47,11 @@ impl Symmetric {
     }
 }
 
+/// Returns the vector of this size whose only element that is not zero is `value`.
+pub(super) fn unit(size: usize, position: usize, value: f64) -> Vec<f64> {
+    (0..size).map(|index| if index == position { value } else { 0.0 }).collect()
+}
+
 /// Returns `Σ aᵢbᵢ`, summed in eight lanes that the processor can work on at once.
 pub(super) fn inner(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];

@@ -4,14 +4,14 @@
 
 use super::dual_active_set::{ConstraintRow, RowKind};
 use super::limits::TurnoverLimit;
-use super::symmetric::{dot, inner};
+use super::symmetric::{dot, inner, unit};
 
 /// The distance from a current weight, in units of the largest weight, that is rounding.
 pub(super) const UNTRADED: f64 = 1e-14;
-/// The change of turnover along a direction, as a part of its terms, that is rounding.
-const NO_CHANGE: f64 = 1e-12;
-/// The distance of a point from the limit, as a part of its terms, that is rounding.
-const MET: f64 = 1e-13;
+/// The change of a condition along a direction, as a part of its terms, that is rounding.
+pub(super) const NO_CHANGE: f64 = 1e-12;
+/// The distance of a point from a condition, as a part of its terms, that is rounding.
+pub(super) const MET: f64 = 1e-13;
 
 /// A limit of turnover, and the sign of each asset that the bounds allow to be traded one way alone.
 #[derive(Clone)]
@@ -38,8 +38,7 @@ impl<'a> TurnoverFaces<'a> {
     /// first asset have the name `first_id`, and so on.
     pub(super) fn kinks(&self, first_id: usize) -> Vec<ConstraintRow> {
         let kink = |variable: usize, sign: f64| {
-            let mut normal = vec![0.0; self.only_signs.len()];
-            normal[variable] = sign;
+            let normal = unit(self.only_signs.len(), variable, sign);
             let level = sign * self.limit.current_weights[variable];
             let kind = RowKind::Kink { variable, sign };
             ConstraintRow { normal, level, id: first_id + variable, kind }

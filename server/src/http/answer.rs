@@ -67,7 +67,7 @@ impl<T> Answer<T> {
 
     /// Makes a success whose data are JSON already.
     pub fn from_data(data: &str) -> Self {
-        Self::from_body(envelope(SUCCESS, &AnswerParts::new(data.to_owned())))
+        Self::from_body(success(&AnswerParts::new(data.to_owned())))
     }
 
     /// Makes a success whose whole body is JSON already.
@@ -129,8 +129,13 @@ pub(super) fn envelope(head: &str, parts: &AnswerParts) -> String {
     text
 }
 
+/// Writes the body of a success over HTTP.
+pub(super) fn success(parts: &AnswerParts) -> String {
+    envelope(SUCCESS, parts)
+}
+
 /// The first members of a success over HTTP.
-pub(super) const SUCCESS: &str = r#""success":true"#;
+const SUCCESS: &str = r#""success":true"#;
 
 /// Returns the first members of a success with a message beside the data.
 fn success_with(root_message: Option<String>) -> Cow<'static, str> {

@@ -18,6 +18,7 @@ use poem_openapi::{
 use serde_json::Value;
 
 use super::{
+    body_schema::BodySchema,
     context::RequestContext,
     echo,
     error::ApiError,
@@ -276,27 +277,24 @@ pub(super) fn is_json(content_type: Option<&str>) -> bool {
 ///
 /// # Panics
 ///
-/// Panics where the route has no body.
+/// Panics where the route has no body; a route whose endpoint takes one is made with its schema.
 pub(super) fn parse<T: ParseFromJSON>(
     context: &RequestContext,
     bytes: &[u8],
     handling: Handling,
 ) -> Result<T, ApiError> {
-    typed(Some(value(context, bytes, handling)?))
+    let schema = context.route().body.as_ref().expect("an operation with a body has its schema");
+    typed(Some(value(schema, context, bytes, handling)?))
 }
 
-/// Parses bytes as JSON along the schema of the route's body. The context keeps the names of unknown
-/// fields for the headers of the answer.
-///
-/// # Panics
-///
-/// Panics where the route has no body; a route whose endpoint takes one is made with its schema.
+/// Parses bytes as JSON along the schema of a body. The context keeps the names of unknown fields
+/// for the headers of the answer.
 pub(super) fn value(
+    schema: &BodySchema,
     context: &RequestContext,
     bytes: &[u8],
     handling: Handling,
 ) -> Result<Value, ApiError> {
-    let schema = context.route().body.as_ref().expect("an operation with a body has its schema");
     let mut unknown = UnknownFields::new(handling);
     let read = validation::read(schema, bytes, &mut unknown);
     // The headers tell what the caller's own preference led to.

@@ -17,7 +17,7 @@ use super::{
     TOLERANCE, add_multiple, largest_variance, norm, not_converged, search, size_of_slopes,
 };
 use crate::portfolio::cholesky::Cholesky;
-use crate::portfolio::symmetric::{Symmetric, inner};
+use crate::portfolio::symmetric::{Symmetric, inner, unit};
 
 /// The change of a multiplier along the path, in units of its terms, that is rounding.
 const NO_CHANGE: f64 = 1e-12;
@@ -164,8 +164,7 @@ impl<'m> LevelPath<'m> {
     /// Returns the derivatives by the level.
     fn motion(&self) -> PathMotion {
         let (size, count) = (self.search.point.len(), self.search.active.len());
-        let mut levels = vec![0.0; count];
-        levels[self.search.equalities - 1] = 1.0;
+        let levels = unit(count, self.search.equalities - 1, 1.0);
         let (mut way, mut rates) = (vec![0.0; size], vec![0.0; count]);
         let residuals = Residuals { slopes: vec![0.0; size], missing: levels.clone() };
         self.search.correct(&residuals, &mut way, &mut rates);

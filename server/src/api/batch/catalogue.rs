@@ -4,9 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use poem::http::Method;
 
+use super::request::BatchCall;
 use crate::{
     api::operations::MeteredOperation,
-    http::{AdmittedCall, MatchedRoute, RequestContext},
+    http::{AdmittedCall, AnswerOptions, MatchedRoute, OperationCall},
 };
 
 /// The metered operations, by path.
@@ -26,12 +27,24 @@ pub struct BatchOperation {
 }
 
 impl BatchOperation {
-    /// Returns the context of a call of a batch, which has this position. The limit has counted the
-    /// batch as its first call, and a quote as one call.
-    pub(super) fn context(&self, batch: &AdmittedCall, position: usize) -> Arc<RequestContext> {
+    /// Returns the call of this operation that has this position in a batch. The limit has counted
+    /// the batch as its first call, and a quote as one call.
+    pub(super) fn call(
+        &self,
+        batch: &AdmittedCall,
+        position: usize,
+        one: BatchCall,
+        options: AnswerOptions,
+    ) -> OperationCall {
         let is_counted = position == 0 || batch.is_quote_preferred();
         let counted = is_counted.then(|| batch.admission());
-        batch.context().of_batch_call(&self.method, self.route.clone(), counted)
+        OperationCall {
+            evaluator: self.operation.evaluator,
+            context: batch.context().of_batch_call(&self.method, self.route.clone(), counted),
+            caller: batch.caller().clone(),
+            arguments: one.into_arguments(),
+            options,
+        }
     }
 }
 

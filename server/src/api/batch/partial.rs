@@ -16,7 +16,7 @@ use crate::{
     body_memory::HeldBytes,
     http::{
         Admission, AdmittedCall, AnswerOptions, AnswerParts, ApiError, Charge, Executed,
-        OperationCall, RequestContext, RequestRecord, conclude,
+        RequestContext, RequestRecord, conclude,
     },
 };
 
@@ -100,23 +100,20 @@ pub(super) async fn run(
 async fn run_one(
     call: &AdmittedCall,
     position: usize,
-    (mut one, options): (BatchCall, AnswerOptions),
+    (one, options): (BatchCall, AnswerOptions),
     listed: &BatchOperation,
     key: Option<&RepeatedBatch>,
     has_room: &AtomicBool,
 ) -> BatchedCall {
-    let context = listed.context(call, position);
+    let operation_call = listed.call(call, position, one, options);
+    let context = operation_call.context.clone();
     let executed = conclude(&context, async {
         if !has_room.load(Ordering::Relaxed) {
             return Err(ApiError::busy());
         }
         let key = key.map(|repeated| repeated.key.of_position(position));
-        let caller = call.caller().clone();
         let template = Box::new(|_: &RequestContext, _, _: &AnswerParts| None);
-        let (evaluator, context) = (listed.operation.evaluator, context.clone());
-        let arguments = one.arguments();
-        let call = OperationCall { evaluator, context, caller, arguments, options };
-        call.execute(Ok(key), template).await
+        operation_call.execute(Ok(key), template).await
     });
     let executed = executed.await;
     BatchedCall { executed, record: context.record() }

@@ -5,7 +5,7 @@ use super::{
     request::{BatchCall, NO_OPERATION},
 };
 use crate::http::{
-    AdmittedCall, AnswerOptions, ApiError, OperationCall, ParsedCall,
+    AdmittedCall, AnswerOptions, ApiError, ParsedCall,
     validation::{Fault, MOST_FAULTS, Step},
 };
 
@@ -17,7 +17,7 @@ use crate::http::{
 pub(super) async fn prepare(
     call: &AdmittedCall,
     position: usize,
-    mut one: BatchCall,
+    one: BatchCall,
     options: AnswerOptions,
     catalogue: &BatchCatalogue,
 ) -> Result<ParsedCall, ApiError> {
@@ -25,10 +25,7 @@ pub(super) async fn prepare(
         let path = [Step::name("path")];
         return Err(Fault::new(&path, "value_error.path", NO_OPERATION).into());
     };
-    let context = listed.context(call, position);
-    let (evaluator, caller) = (listed.operation.evaluator, call.caller().clone());
-    let arguments = one.arguments();
-    OperationCall { evaluator, context, caller, arguments, options }.prepare().await
+    listed.call(call, position, one, options).prepare().await
 }
 
 /// The faults of the calls of a batch.

@@ -76,9 +76,9 @@ pub struct BatchCall {
 }
 
 impl BatchCall {
-    /// Takes the JSON text of the body; empty where the call has none.
-    pub(super) fn arguments(&mut self) -> Bytes {
-        self.body.take().map_or_else(Bytes::new, |body| Bytes::from(body.0))
+    /// Returns the JSON text of the body; empty where the call has none.
+    pub(super) fn into_arguments(self) -> Bytes {
+        self.body.map_or_else(Bytes::new, |body| Bytes::from(body.0))
     }
 }
 

@@ -10,7 +10,7 @@ use poem_openapi::{
 
 use super::{
     super::{
-        answer::{Answer, AnswerParts, SUCCESS, envelope},
+        answer::{Answer, AnswerParts, success},
         answer_options::AnswerOptions,
         body,
         computation::Computation,
@@ -110,7 +110,7 @@ impl MeteredCall {
         let surface = call.context().surface;
         let answered = if call.context().is_quote_preferred {
             // Boxed, so that the future of the common call has no room for this rare case.
-            Box::pin(call.quote()).await.map(|terms| envelope(SUCCESS, &AnswerParts::new(terms)))
+            Box::pin(call.quote()).await.map(|terms| success(&AnswerParts::new(terms)))
         } else {
             call.execute(None).await.map(ChargedCall::into_body)
         };

@@ -17,7 +17,7 @@ use tracing::Instrument as _;
 
 use super::{
     super::{
-        answer::{AnswerParts, SUCCESS, envelope},
+        answer::{AnswerParts, success},
         answer_meta::{AnswerMeta, DefaultsTaken, defaults_taken},
         answer_options::AnswerOptions,
         body::{self, BodyLimits, COMMON_BODY_LIMIT},
@@ -230,15 +230,18 @@ impl AuthorisedCall {
         bytes: &[u8],
         handling: Handling,
     ) -> Result<ReadRequest, ApiError> {
-        let schema = self.context.route.body.as_ref();
-        let value = schema.map(|_| body::value(&self.context, bytes, handling)).transpose()?;
-        let defaults = match (schema, &value) {
-            (Some(schema), Some(value)) if self.options.explain => defaults_taken(schema, value),
+        // The bytes are no part of the request where the route has no body.
+        let sent = self.context.route.body.as_ref().map(|schema| (schema, bytes));
+        let read = |(schema, bytes)| body::value(schema, &self.context, bytes, handling);
+        let value = sent.map(read).transpose()?;
+        let defaults = match (sent, &value) {
+            (Some((schema, _)), Some(value)) if self.options.explain => {
+                defaults_taken(schema, value)
+            }
             _ => DefaultsTaken::new(),
         };
         let arguments = evaluator.arguments(value)?;
-        // The bytes are no part of the request where the route has no body.
-        let body = self.context.route.body.as_ref().map_or(&b""[..], |_| bytes);
+        let body = sent.map_or(&b""[..], |(_, bytes)| bytes);
         let request_sha256 = self.options.receipt.then(|| request_digest(body)).transpose();
         let request_sha256 = request_sha256.map_err(|error| no_digest(&error))?;
         Ok(ReadRequest { arguments, defaults, request_sha256 })
@@ -372,7 +375,7 @@ impl AuthorisedCall {
         let reservation = self.reserve().await?;
         let parts = self.compute(request).await?;
         let (kept, body) = match template {
-            None => (None, envelope(SUCCESS, &parts)),
+            None => (None, success(&parts)),
             Some(template) => (
                 template(&self.context, self.cost, &parts),
                 ExecutedCall::stored(self.context.id, &parts),
@@ -419,7 +422,7 @@ impl ChargedCall {
     #[must_use]
     pub fn into_body(self) -> String {
         match self.content {
-            ChargedContent::Parts(parts) => envelope(SUCCESS, &parts),
+            ChargedContent::Parts(parts) => success(&parts),
             ChargedContent::Envelope(body) => body,
         }
     }
