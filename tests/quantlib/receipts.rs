@@ -136,6 +136,14 @@ async fn receipts_of_rest_and_mcp_hold_and_a_changed_digit_is_found_with_the_pub
             assert_eq!(checks(&app, &changed).await, expected, "{place}: {changed}");
             assert!(!program_accepts(&changed, &public_key), "{place}");
         }
+        // Any JSON value is looked at, `null` too.
+        for (name, expected) in
+            [("request", [true, false, true, false]), ("data", [true, true, false, true])]
+        {
+            let mut absent = submission.clone();
+            absent[name] = Value::Null;
+            assert_eq!(checks(&app, &absent).await, expected, "{name}");
+        }
         let mut added = submission.clone();
         added["receipt"]["remark"] = json!("audited");
         assert!(!program_accepts(&added, &public_key), "a member that is not signed");

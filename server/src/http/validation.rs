@@ -408,10 +408,7 @@ impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_> {
                     _ => Seed { reader, schema }.wrong_type(),
                 }
             }
-            Shape::Any => {
-                let value = Value::deserialize(deserializer)?;
-                if value.is_null() { Seed { reader, schema }.null() } else { Ok(value) }
-            }
+            Shape::Any => Value::deserialize(deserializer),
             _ => deserializer.deserialize_any(Seed { reader, schema }),
         }
     }
