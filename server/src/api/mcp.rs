@@ -12,6 +12,7 @@
 //! | `gateway_tools` | the descriptions of the tools about tools and results |
 //! | `tool_calls`, `batch` | the calls of tools, one or many in a message |
 //! | `running` | the calls in progress, which their clients may cancel |
+//! | `uninterrupted` | work that goes on where its caller stops waiting |
 //! | `calls` | the call of an operation, executed by the same stages as a request over REST |
 //! | `account_tools` | the tools that read the account |
 //! | `directory`, `search` | the tools that find and describe tools; the ranking for a question |
@@ -48,6 +49,7 @@ mod tool_calls;
 mod tool_result;
 mod tools;
 mod transport;
+mod uninterrupted;
 
 pub use transport::Gateway;
 

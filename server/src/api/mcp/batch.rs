@@ -13,7 +13,7 @@ use super::{
     gateway_tools::MOST_CALLS,
     message, results, shape,
     tool_calls::{McpState, inner_arguments, invalid, operation},
-    tool_result::{ToolResult, quoted},
+    tool_result::{ResultMeta, ToolResult, quoted},
 };
 use crate::http::{AnswerOptions, echo, idempotency::parse_key};
 
@@ -129,9 +129,7 @@ fn written(items: &[BatchItem], balance: u64) -> ToolResult {
     );
     let short =
         format!("{} calls, {failed} failed. Cost {cost} credits; balance {balance}.", items.len());
-    let meta = serde_json::json!({ "credits": { "cost": cost, "balance": balance } });
-    let meta = meta.as_object().cloned().unwrap_or_default();
-    ToolResult::structured(data).with_text(short).with_meta(meta)
+    ToolResult::structured(data).with_text(short).with_meta(ResultMeta::of_credits(cost, balance))
 }
 
 impl BatchItem {

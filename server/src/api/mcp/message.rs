@@ -47,8 +47,7 @@ pub(super) fn split(bytes: &Bytes) -> Result<SplitMessage, SplitError> {
     if !text.trim_ascii_start().starts_with('{') {
         return whole(bytes);
     }
-    let Members { small, large: params } = Members::of(text, "params")?;
-    let mut rest = parsed(&small)?;
+    let Members { small: mut rest, large: params } = Members::of(text, "params")?;
     let Some(params) = params else {
         return Ok(SplitMessage { rest: rest.into(), arguments: None });
     };
@@ -56,8 +55,7 @@ pub(super) fn split(bytes: &Bytes) -> Result<SplitMessage, SplitError> {
     if !is_call || !params.get().starts_with('{') {
         return whole(bytes);
     }
-    let Members { small: inner, large: arguments } = Members::of(params.get(), "arguments")?;
-    let mut inner = parsed(&inner)?;
+    let Members { small: mut inner, large: arguments } = Members::of(params.get(), "arguments")?;
     let split = arguments.and_then(|raw| object_text(bytes, raw));
     if let (Some(arguments), None) = (arguments, &split) {
         if arguments.get().len() > MOST_WITHOUT_ARGUMENTS {
@@ -87,25 +85,13 @@ pub(super) fn object_text(bytes: &Bytes, arguments: &RawValue) -> Option<Bytes> 
     inner.trim_ascii_start().starts_with('{').then(|| inner.into())
 }
 
-/// Parses small members. The last of two members of one name holds.
-fn parsed(members: &[Member<'_>]) -> Result<JsonObject, SplitError> {
-    let parse = |(name, raw): &Member<'_>| Ok((name.clone(), serde_json::from_str(raw.get())?));
-    members.iter().map(parse).collect()
-}
-
 /// Splits the member called `name` off an object: the other members, and that one.
 pub(super) fn split_off<'a>(
     bytes: &'a Bytes,
     name: &str,
 ) -> Result<(JsonObject, Option<&'a RawValue>), SplitError> {
     let Members { small, large } = Members::of(text(bytes)?, name)?;
-    Ok((parsed(&small)?, large))
-}
-
-/// Returns the first members of an object in order, each as JSON text. `None` for another value, and
-/// for one whose members have more than 64 KiB.
-pub(super) fn texts(object: &str) -> Option<Vec<(String, &RawValue)>> {
-    Members::of(object, "").ok().map(|members| members.small)
+    Ok((small, large))
 }
 
 /// The members of a small object.
@@ -120,11 +106,9 @@ fn text(bytes: &Bytes) -> Result<&str, SplitError> {
     std::str::from_utf8(bytes).map_err(|error| SplitError::Syntax(error.to_string()))
 }
 
-type Member<'a> = (String, &'a RawValue);
-
 /// The members of an object: one that may be large, and the others.
 struct Members<'a> {
-    small: Vec<Member<'a>>,
+    small: JsonObject,
     large: Option<&'a RawValue>,
 }
 
@@ -132,7 +116,8 @@ impl<'a> Members<'a> {
     fn of(text: &'a str, large: &str) -> Result<Self, SplitError> {
         let mut is_too_large = false;
         let mut json = serde_json::Deserializer::from_str(text);
-        let seed = MembersSeed { name: large, is_too_large: &mut is_too_large };
+        let is_small = text.len() <= MOST_WITHOUT_ARGUMENTS;
+        let seed = MembersSeed { name: large, is_small, is_too_large: &mut is_too_large };
         let members = seed.deserialize(&mut json).and_then(|found| json.end().map(|()| found));
         if is_too_large { Err(SplitError::TooLarge) } else { Ok(members?) }
     }
@@ -140,6 +125,8 @@ impl<'a> Members<'a> {
 
 struct MembersSeed<'n, 'f> {
     name: &'n str,
+    /// True where the whole object is so small that no member needs to be weighed before it is parsed.
+    is_small: bool,
     is_too_large: &'f mut bool,
 }
 
@@ -159,20 +146,24 @@ impl<'a> Visitor<'a> for MembersSeed<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Members<'a>, A::Error> {
-        let mut members = Members { small: Vec::new(), large: None };
+        let mut members = Members { small: JsonObject::new(), large: None };
         let mut length = 0;
-        while let Some((name, value)) = map.next_entry::<String, &'a RawValue>()? {
-            // The last of two members of one name holds.
+        // The last of two members of one name holds.
+        while let Some(name) = map.next_key::<String>()? {
             if name == self.name {
-                members.large = Some(value);
-                continue;
+                members.large = Some(map.next_value()?);
+            } else if self.is_small {
+                members.small.insert(name, map.next_value()?);
+            } else {
+                let value: &RawValue = map.next_value()?;
+                length += name.len() + value.get().len();
+                if length > MOST_WITHOUT_ARGUMENTS {
+                    *self.is_too_large = true;
+                    return Err(A::Error::custom("the rest is not read"));
+                }
+                let value = serde_json::from_str(value.get()).map_err(A::Error::custom)?;
+                members.small.insert(name, value);
             }
-            length += name.len() + value.get().len();
-            if length > MOST_WITHOUT_ARGUMENTS {
-                *self.is_too_large = true;
-                return Err(A::Error::custom("the rest is not read"));
-            }
-            members.small.push((name, value));
         }
         Ok(members)
     }

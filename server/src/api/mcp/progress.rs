@@ -27,7 +27,7 @@ use super::{head::LONGEST_NAME, request_headers::accepts_event_stream};
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// The answer of a call as text, when the call ends.
-type Work = Pin<Box<dyn Future<Output = String> + Send>>;
+pub(super) type Work = Pin<Box<dyn Future<Output = String> + Send>>;
 
 /// The progress of one call, which its parts report and its stream tells.
 #[derive(Debug)]
@@ -111,12 +111,8 @@ impl Progress {
 
 /// Answers with the text of `work`: as JSON, or as a stream of events from the first notification
 /// on.
-pub(super) async fn answer(
-    work: impl Future<Output = String> + Send + 'static,
-    progress: Option<Arc<Progress>>,
-) -> Response {
+pub(super) async fn answer(mut work: Work, progress: Option<Arc<Progress>>) -> Response {
     let Some(progress) = progress else { return json_response(StatusCode::OK, work.await) };
-    let mut work: Work = Box::pin(work);
     tokio::select! {
         biased;
         text = &mut work => json_response(StatusCode::OK, text),
@@ -224,7 +220,7 @@ mod tests {
     async fn a_call_that_ends_at_once_is_answered_as_json() {
         let progress = Arc::new(Progress::new(json!(1), PERIOD));
         for progress in [None, Some(progress)] {
-            let response = answer(async { ANSWER.to_owned() }, progress).await;
+            let response = answer(Box::pin(async { ANSWER.to_owned() }), progress).await;
             assert_eq!(response.content_type(), Some("application/json"));
             assert_eq!(response.into_body().into_string().await.expect("text"), ANSWER);
         }
@@ -238,7 +234,7 @@ mod tests {
             ended.await.expect("the test ends the work");
             ANSWER.to_owned()
         };
-        let response = answer(work, Some(progress)).await;
+        let response = answer(Box::pin(work), Some(progress)).await;
         end.send(()).expect("the work waits");
         let events = events(response).await;
         let (last, told) = events.split_last().expect("an answer");
@@ -266,7 +262,7 @@ mod tests {
             tokio::task::yield_now().await;
             ANSWER.to_owned()
         };
-        let response = answer(work, Some(progress)).await;
+        let response = answer(Box::pin(work), Some(progress)).await;
         end.send(()).expect("the work waits");
         let events = events(response).await;
         let first = &events[0]["params"];

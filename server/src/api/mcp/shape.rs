@@ -1,13 +1,18 @@
 //! The result of a successful call: the data, a short text for the model, and `_meta`.
 
+use std::{borrow::Cow, fmt};
+
 use rmcp::model::Resource;
-use serde_json::{Map, Value, json, value::RawValue};
+use serde::{
+    Deserialize, Deserializer as _,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
 
 use super::{
     calls::Outcome,
-    message,
     results::{self, INLINE, address},
-    tool_result::ToolResult,
+    tool_result::{ResultMeta, ToolResult},
 };
 use crate::http::AnswerParts;
 
@@ -66,21 +71,21 @@ fn further_text(parts: &AnswerParts) -> Option<String> {
 
 impl Outcome {
     /// Returns the members of `_meta`.
-    pub(super) fn meta(&self) -> Map<String, Value> {
-        let mut meta = Map::new();
-        let cost = self.called.cost;
-        meta.insert("credits".into(), json!({ "cost": cost, "balance": self.balance }));
+    pub(super) fn meta(&self) -> ResultMeta {
+        let mut meta = ResultMeta::of_credits(self.called.cost, self.balance);
         if let Some((remaining, reset)) = self.limit {
-            meta.insert("rate_limit".into(), json!({ "remaining": remaining, "reset": reset }));
+            let limit = format!(r#"{{"remaining":{remaining},"reset":{reset}}}"#);
+            meta.add("rate_limit", &limit);
         }
         if self.was_kept {
-            meta.insert("result".into(), address(self.called.id).into());
+            meta.add("result", &format!("\"{}\"", address(self.called.id)));
         }
         if self.is_repeat {
-            meta.insert("idempotent_replayed".into(), true.into());
+            meta.add("idempotent_replayed", "true");
         }
-        let parts = self.answer.iter().flat_map(further);
-        meta.extend(parts.map(|(name, part)| (name.to_owned(), results::parsed(part))));
+        for (name, part) in self.answer.iter().flat_map(further) {
+            meta.add(name, part);
+        }
         meta
     }
 }
@@ -108,14 +113,37 @@ fn charged(outcome: &Outcome) -> String {
 
 /// Returns the first plain members of the data, as `price: 4.76, delta: 0.77. `.
 fn values(data: &str) -> String {
-    let members = message::texts(data).unwrap_or_default();
-    let is_plain = |raw: &RawValue| {
-        let text = raw.get();
-        text.len() <= LONGEST_STATED && !text.starts_with(['{', '[', 'n'])
-    };
-    let plain = members.iter().filter(|(_, raw)| is_plain(raw)).take(MOST_STATED);
-    let stated: Vec<String> = plain.map(|(name, raw)| format!("{name}: {}", raw.get())).collect();
-    if stated.is_empty() { String::new() } else { format!("{}. ", stated.join(", ")) }
+    let mut json = serde_json::Deserializer::from_str(data);
+    let stated = json.deserialize_map(PlainMembers).unwrap_or_default();
+    if stated.is_empty() { stated } else { stated + ". " }
+}
+
+/// Writes the first plain members of an object, as `price: 4.76, delta: 0.77`.
+struct PlainMembers;
+
+/// The name of a member, without a copy where the name has no escape.
+#[derive(Deserialize)]
+struct MemberName<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Visitor<'a> for PlainMembers {
+    type Value = String;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<String, A::Error> {
+        let (mut stated, mut count) = (String::new(), 0);
+        while let Some((MemberName(name), value)) = map.next_entry::<_, &RawValue>()? {
+            let value = value.get();
+            let is_plain = value.len() <= LONGEST_STATED && !value.starts_with(['{', '[', 'n']);
+            if is_plain && count < MOST_STATED {
+                stated.extend([if count == 0 { "" } else { ", " }, &name, ": ", value]);
+                count += 1;
+            }
+        }
+        Ok(stated)
+    }
 }
 
 fn note(outcome: &Outcome, length: usize) -> String {

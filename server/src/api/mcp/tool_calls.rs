@@ -1,9 +1,10 @@
 //! The calls of tools: of an operation directly, by name or in a batch, and of the tools about tools
 //! and results.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use rmcp::model::{JsonObject, ProtocolVersion};
 use serde_json::{Value, value::RawValue};
 
@@ -19,6 +20,7 @@ use super::{
     shape,
     tool_result::{ToolResult, quoted},
     tools::{CATALOGUE, Entry, Target},
+    uninterrupted::Uninterrupted,
 };
 use crate::{
     http::{AnswerOptions, RepeatKey, echo, idempotency::parse_key, nearest_name::unknown_name},
@@ -123,8 +125,8 @@ impl McpState {
         Ok(shape::result(outcome, &version, wrap))
     }
 
-    /// Executes a call and stores its result, in a task of its own: where the client goes away, the
-    /// call ends as if the client had waited, and a call that is charged has a stored result.
+    /// Executes a call and stores its result. Where the client goes away, the call ends as if the
+    /// client had waited, and a call that is charged has a stored result.
     pub(super) async fn executed(
         self: &Arc<Self>,
         context: &McpContext,
@@ -136,16 +138,17 @@ impl McpState {
         let (state, own) = (self.clone(), context.clone());
         let running = self.running.add(own.caller.id, own.client, own.request_id.clone());
         let cancellation = running.cancellation.clone();
-        let task = tokio::spawn(async move {
+        let work = async move {
             let (app, cancellation) = (&state.app, running.cancellation.clone());
             let outcome =
                 calls::call(app, &own, entry, arguments, repeat_key, answer, cancellation).await;
             let mut outcome = outcome.expect("only operations are run");
             outcome.was_kept |= state.keep(&own, &outcome).await;
             outcome
-        });
+        };
+        let work = Uninterrupted::new(AssertUnwindSafe(work).catch_unwind());
         tokio::select! {
-            ended = task => ended.map_err(|_| internal()),
+            ended = work => ended.map_err(|_| internal()),
             () = cancellation.cancelled() => {
                 let message = "The call was cancelled. Nothing was charged.".to_owned();
                 Err(ToolError { code: "cancelled", message })

@@ -1,10 +1,10 @@
 //! The result of a tool call, written as JSON text once. Its structured content is never a JSON value
 //! in memory.
 
-use std::{fmt::Write as _, sync::LazyLock};
+use std::sync::LazyLock;
 
 use rmcp::model::{CallToolResult, Resource};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::api::openapi::VERSION;
 
@@ -13,32 +13,56 @@ pub(super) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// The name and version of the server, as every result without a handshake states them.
 pub(super) static SERVER: LazyLock<Value> =
     LazyLock::new(|| json!({ "name": "svc", "title": super::TITLE, "version": VERSION }));
+/// The member of `_meta` with the name and version of the server, as JSON.
+static SERVER_MEMBER: LazyLock<String> =
+    LazyLock::new(|| format!("{}:{}", quoted(SERVER_INFO), *SERVER));
 
 /// The result of a tool call.
 pub(super) struct ToolResult {
     content: Vec<ResultBlock>,
     structured: Option<String>,
     is_error: bool,
-    meta: Map<String, Value>,
+    meta: ResultMeta,
 }
 
 /// A block of the content.
 enum ResultBlock {
+    /// The structured content as text.
+    Structured,
     Text(String),
     Link(Box<Resource>),
+}
+
+/// The members of `_meta`, written as JSON.
+#[derive(Default)]
+pub(super) struct ResultMeta(String);
+
+impl ResultMeta {
+    /// Makes the members of a result that states its cost and the balance after it.
+    pub(super) fn of_credits(cost: u64, balance: u64) -> Self {
+        let mut meta = Self::default();
+        meta.add("credits", &format!(r#"{{"cost":{cost},"balance":{balance}}}"#));
+        meta
+    }
+
+    /// Adds a member with a value that is JSON.
+    pub(super) fn add(&mut self, name: &str, value: &str) {
+        let comma = if self.0.is_empty() { "" } else { "," };
+        self.0.extend([comma, "\"", name, "\":", value]);
+    }
 }
 
 impl ToolResult {
     /// Makes a result with structured content, which is JSON, and the same JSON as text.
     pub(super) fn structured(data: String) -> Self {
-        let content = vec![ResultBlock::Text(data.clone())];
-        Self { content, structured: Some(data), is_error: false, meta: Map::new() }
+        let content = vec![ResultBlock::Structured];
+        Self { content, structured: Some(data), is_error: false, meta: ResultMeta::default() }
     }
 
     /// Makes the result of a failed call.
     pub(super) fn failed(text: String) -> Self {
         let content = vec![ResultBlock::Text(text)];
-        Self { content, structured: None, is_error: true, meta: Map::new() }
+        Self { content, structured: None, is_error: true, meta: ResultMeta::default() }
     }
 
     /// Adds a block of text.
@@ -54,15 +78,15 @@ impl ToolResult {
     }
 
     /// Adds the members of `_meta`.
-    pub(super) fn with_meta(mut self, meta: Map<String, Value>) -> Self {
-        self.meta = meta;
-        self
+    pub(super) fn with_meta(self, meta: ResultMeta) -> Self {
+        Self { meta, ..self }
     }
 
     /// Writes the result in the form of a revision; `is_current` is true for those without a
     /// handshake.
     pub(super) fn write(&self, is_current: bool) -> String {
-        let length = self.structured.as_ref().map_or(0, String::len);
+        let structured = self.structured.as_deref().unwrap_or_default();
+        let length = structured.len();
         let mut json = String::with_capacity(1024 + 2 * length);
         json.push_str(if is_current {
             r#"{"resultType":"complete","content":["#
@@ -71,10 +95,10 @@ impl ToolResult {
         });
         for (at, content) in self.content.iter().enumerate() {
             json.push_str(if at == 0 { "" } else { "," });
-            content.write(&mut json);
+            content.write(&mut json, structured);
         }
         json.push(']');
-        if let Some(structured) = &self.structured {
+        if self.structured.is_some() {
             json.extend([r#","structuredContent":"#, structured]);
         }
         json.push_str(if self.is_error { r#","isError":true"# } else { r#","isError":false"# });
@@ -84,14 +108,11 @@ impl ToolResult {
     }
 
     fn write_meta(&self, json: &mut String, is_current: bool) {
-        let server = is_current.then(|| (SERVER_INFO, &*SERVER));
-        let members = self.meta.iter().map(|(name, value)| (name.as_str(), value)).chain(server);
-        for (at, (name, value)) in members.enumerate() {
-            json.push_str(if at == 0 { r#","_meta":{"# } else { "," });
-            write!(json, "{}:{value}", quoted(name)).expect("a string takes everything");
-        }
-        if is_current || !self.meta.is_empty() {
-            json.push('}');
+        let server = if is_current { &**SERVER_MEMBER } else { "" };
+        let members = &*self.meta.0;
+        let comma = if members.is_empty() || server.is_empty() { "" } else { "," };
+        if is_current || !members.is_empty() {
+            json.extend([r#","_meta":{"#, members, comma, server, "}"]);
         }
     }
 
@@ -102,11 +123,12 @@ impl ToolResult {
 }
 
 impl ResultBlock {
-    fn write(&self, json: &mut String) {
+    fn write(&self, json: &mut String, structured: &str) {
+        let mut write_text =
+            |text: &str| json.extend([r#"{"type":"text","text":"#, &quoted(text), "}"]);
         match self {
-            Self::Text(text) => {
-                json.extend([r#"{"type":"text","text":"#, &quoted(text), "}"]);
-            }
+            Self::Structured => write_text(structured),
+            Self::Text(text) => write_text(text),
             Self::Link(link) => {
                 let fields = serde_json::to_string(link).expect("a resource is JSON");
                 let fields = fields.strip_prefix('{').expect("a resource is an object");
@@ -145,10 +167,11 @@ mod tests {
             (&json!("complete"), &json!(false))
         );
         assert_eq!(current["_meta"][SERVER_INFO]["name"], "svc");
-        let meta = json!({ "credits": { "cost": 5 } });
-        let meta = meta.as_object().expect("an object").clone();
+        let mut meta = ResultMeta::of_credits(5, 7);
+        meta.add("result", "null");
         let failed = read(ToolResult::failed("no\n".to_owned()).with_meta(meta).write(false));
-        assert_eq!(failed["_meta"], json!({ "credits": { "cost": 5 } }));
+        let credits = json!({ "cost": 5, "balance": 7 });
+        assert_eq!(failed["_meta"], json!({ "credits": credits, "result": null }));
         assert_eq!(
             (&failed["isError"], &failed["content"][0]["text"]),
             (&json!(true), &json!("no\n"))

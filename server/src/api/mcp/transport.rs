@@ -291,12 +291,12 @@ impl Gateway {
     ) -> Result<Response> {
         if let Some(call) = DirectCall::of(request.headers(), &message) {
             let (state, progress) = (self.state.clone(), context.progress.clone());
-            let work = async move {
+            let work = Box::pin(async move {
                 let arguments = context.arguments.clone().unwrap_or_else(no_arguments);
                 let options = call.options.clone();
                 let result = state.call_tool(call.entry, &context, arguments, options).await;
                 call.answer(&result)
-            };
+            });
             return Ok(progress::answer(work, progress).await);
         }
         let RpcMessage { head, rest, .. } = message;
@@ -344,7 +344,8 @@ impl Endpoint for Gateway {
             Method::POST => match self.admit(&request, &context).await {
                 Ok(admitted) => {
                     let (request, body) = request.split();
-                    let answer = self.answer(&request, body, admitted).await;
+                    // Boxed, because every layer of the service moves the future of its endpoint.
+                    let answer = Box::pin(self.answer(&request, body, admitted)).await;
                     answer.unwrap_or_else(poem::Error::into_response)
                 }
                 Err(refused) => refused,
