@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use crate::accounts::Accounts;
 use crate::identity::AccountId;
 use crate::password::PasswordHasher;
-use crate::store::{ListedResult, ResultId, Store};
+use crate::store::{ListedResult, ResultId, Store, StoredResult};
 use crate::{Result, Timestamp};
 
 /// The time for which a result is stored.
@@ -28,7 +28,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         owner: AccountId,
         id: ResultId,
         now: Timestamp,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<StoredResult>> {
         Ok(self.store().kept_result(owner, id, now - KEPT).await?)
     }
 

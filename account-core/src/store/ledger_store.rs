@@ -85,7 +85,7 @@ pub struct StoredResult {
     pub id: ResultId,
     /// The account that may read the result.
     pub owner: AccountId,
-    /// The envelope of the result, as JSON.
+    /// The content of the result, as its writer has made it.
     pub body: String,
     /// The time of the call that made the result.
     pub at: Timestamp,
@@ -98,14 +98,14 @@ pub struct ListedResult {
     pub id: ResultId,
     /// The time of the call that made the result.
     pub at: Timestamp,
-    /// The first [`ListedResult::START`] characters of the envelope.
+    /// The first [`ListedResult::START`] characters of the content.
     pub start: String,
-    /// The size of the envelope, in bytes.
+    /// The size of the content, in bytes.
     pub bytes: u64,
 }
 
 impl ListedResult {
-    /// The number of characters of an envelope that a list contains.
+    /// The number of characters of the content that a list contains.
     pub const START: usize = 256;
 }
 
@@ -231,7 +231,7 @@ pub trait LedgerStore: Send + Sync {
         owner: AccountId,
         id: ResultId,
         after: Timestamp,
-    ) -> impl Future<Output = Result<Option<String>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Option<StoredResult>, StoreError>> + Send;
 
     /// Lists the owner's results that were made after this time, the newest first, at most `limit`.
     fn recent_results(

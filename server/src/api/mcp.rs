@@ -18,7 +18,8 @@
 //! | `directory`, `search` | the tools that find and describe tools; the ranking for a question |
 //! | `prompts` | the prompts, and the completion of their arguments |
 //! | `tool_result`, `shape`, `advice` | the result of a call as JSON; that of a success; the text of a failure |
-//! | `results` | the envelope of a result: made, stored, shortened and read again |
+//! | `results` | the address of a result; results that are shortened, listed and read again |
+//! | `stored_form` | the form in which a result is stored, and the envelope that its owner reads |
 //!
 //! The SDK (`rmcp`) implements the protocol with and without the `initialize` handshake: headers
 //! and metadata of requests, the negotiation of versions, and the form of results. `transport` adds
@@ -45,6 +46,7 @@ mod running;
 mod schema;
 mod search;
 mod shape;
+mod stored_form;
 mod tool_calls;
 mod tool_result;
 mod tools;

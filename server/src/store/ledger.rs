@@ -272,11 +272,13 @@ impl LedgerStore for Store {
         owner: AccountId,
         id: ResultId,
         after: Timestamp,
-    ) -> Result<Option<String>, StoreError> {
-        let query = "SELECT body FROM result WHERE id = $1 AND account_id = $2 AND created_at > $3";
+    ) -> Result<Option<StoredResult>, StoreError> {
+        let query = "SELECT body, created_at FROM result WHERE id = $1 AND account_id = $2 AND created_at > $3";
         let query = statement(query, [number(id.0), owner.0.into(), time(after)]);
         let row = stored(self.readers.query_one_raw(query).await)?;
-        row.map(|row| column(&row, "body")).transpose()
+        let Some(row) = row else { return Ok(None) };
+        let (body, at) = (column(&row, "body")?, time_column(&row, "created_at")?);
+        Ok(Some(StoredResult { id, owner, body, at }))
     }
 
     async fn recent_results(

@@ -23,7 +23,9 @@ impl<S: Store + Clone> TestService<S> {
 
     async fn kept(&self, owner: AccountId, id: u128) -> Option<String> {
         let kept = self.accounts.kept_result(owner, ResultId(id), self.now()).await;
-        kept.expect("the store answers")
+        let kept = kept.expect("the store answers")?;
+        assert_eq!((kept.owner, kept.id), (owner, ResultId(id)));
+        Some(kept.body)
     }
 }
 

@@ -297,10 +297,10 @@ impl LedgerStore for MemoryStore {
         owner: AccountId,
         id: ResultId,
         after: Timestamp,
-    ) -> Stored<Option<String>> {
+    ) -> Stored<Option<StoredResult>> {
         let state = self.lock();
         let own = state.results.get(&id).filter(|kept| kept.owner == owner && kept.at > after);
-        Ok(own.map(|kept| kept.body.clone()))
+        Ok(own.cloned())
     }
 
     async fn recent_results(

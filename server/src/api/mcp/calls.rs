@@ -9,6 +9,7 @@ use poem::http::StatusCode;
 
 use super::{
     context::McpContext,
+    stored_form,
     tools::{Entry, OperationRoute, Target},
 };
 use crate::{
@@ -26,12 +27,10 @@ const LARGEST_WITH_CHARGE: usize = 64 * 1024;
 /// The most bytes of the faults that a failure lists, beside a first one.
 const MOST_OF_A_FAILURE: usize = 1500;
 
-/// The facts of a tool call, which its envelope contains.
+/// The facts of a tool call.
 pub(super) struct Called {
     /// The tool that was called.
     pub(super) entry: &'static Entry,
-    /// The status that a request over REST would have had.
-    pub(super) status: StatusCode,
     /// The id of the request, which is also the id of the result. That of the first run, where an
     /// earlier call under the same idempotency key was answered.
     pub(super) id: u128,
@@ -104,18 +103,14 @@ pub(super) async fn call(
     Some(outcome(mcp, entry, &context, executed))
 }
 
-/// Makes the result that the ledger stores in the transaction of the charge: the envelope, unless
-/// it is so large that other calls would wait for it.
+/// Makes the result that the ledger stores in the transaction of the charge, unless the result is so
+/// large that other calls would wait for it.
 fn template(
     entry: &'static Entry,
 ) -> impl FnOnce(&RequestContext, u32, &AnswerParts) -> Option<ResultTemplate> + Send {
-    move |context, cost, parts| {
-        if parts.byte_count() > LARGEST_WITH_CHARGE {
-            return None;
-        }
-        let (id, at, cost) = (context.id.as_u128(), context.at, cost.into());
-        let called = Called { entry, status: StatusCode::OK, id, at, cost };
-        Some(called.envelope(parts))
+    move |_, cost, parts| {
+        let is_small = parts.byte_count() <= LARGEST_WITH_CHARGE;
+        is_small.then(|| stored_form::template(&entry.tool.name, cost.into(), parts))
     }
 }
 
@@ -129,19 +124,12 @@ fn outcome(
     let first_run = executed.as_ref().ok().and_then(|call| call.first_run);
     let record = context.record();
     let charge = record.charge();
-    let status = executed.as_ref().err().map_or(StatusCode::OK, ApiError::status);
     let is_charged = executed.is_ok() && charge.is_some();
     let is_repeat = matches!(record, RequestRecord::Replayed(..));
     let cost = charge.filter(|_| !is_repeat).map_or(0, |charge| charge.cost.into());
     let limit = record.admission().map(|admission| limit(&admission.limit_status));
     Outcome {
-        called: Called {
-            entry,
-            status,
-            id: first_run.unwrap_or(context.id).as_u128(),
-            at: mcp.at,
-            cost,
-        },
+        called: Called { entry, id: first_run.unwrap_or(context.id).as_u128(), at: mcp.at, cost },
         was_kept: is_charged && (is_repeat || length <= LARGEST_WITH_CHARGE),
         is_repeat,
         balance: charge.map_or(mcp.caller.credit_balance, |charge| charge.balance),

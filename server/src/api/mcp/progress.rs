@@ -45,7 +45,7 @@ impl Progress {
     /// Returns the progress that a message asks for: its `_meta` has a token, and its client accepts
     /// a stream of events.
     pub(super) fn asked(headers: &HeaderMap, message: &Value) -> Option<Arc<Self>> {
-        let token = message.pointer("/params/_meta/progressToken")?;
+        let token = message.get("params")?.get("_meta")?.get("progressToken")?;
         let is_token = match token {
             Value::String(text) => text.len() <= LONGEST_NAME,
             Value::Number(number) => number.is_i64() || number.is_u64(),

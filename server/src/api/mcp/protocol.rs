@@ -22,7 +22,7 @@ use serde_json::json;
 use super::{
     TITLE,
     context::McpContext,
-    prompts, results,
+    prompts, results, stored_form,
     tool_calls::{CallOptions, IDEMPOTENCY_KEY, McpState, UNREADABLE, no_arguments},
     tool_result::{SERVER, SERVER_INFO, ToolResult},
     tools::CATALOGUE,
@@ -150,7 +150,9 @@ impl ServerHandler for Protocol {
         let not_found = |message: &'static str| {
             Err(ErrorData::resource_not_found(message, Some(json!({ "uri": uri }))))
         };
-        let Some(body) = found else { return not_found("Resource not found") };
+        let Some(body) = found.as_ref().and_then(stored_form::envelope) else {
+            return not_found("Resource not found");
+        };
         let contents = if chart_of.is_some() {
             let Some(svg) = results::chart(&body) else {
                 return not_found("The result has no list or group of numbers to draw");

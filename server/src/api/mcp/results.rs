@@ -1,7 +1,7 @@
-//! The envelope of a result: creation, reduction where the result is too large, and listing and
-//! reading of stored ones.
+//! The addresses of results, the reduction of a result that is too large, and listing and reading of
+//! stored ones.
 
-use account_core::{ListedResult, ResultId, ResultTemplate, StoredResult, accounts::results::KEPT};
+use account_core::{ListedResult, ResultId, StoredResult, accounts::results::KEPT};
 use rmcp::model::Resource;
 use serde_json::{Value, json};
 
@@ -9,10 +9,10 @@ use super::{
     calls::{Called, Outcome, ToolError},
     chart,
     context::McpContext,
-    tool_result::quoted,
+    stored_form,
     tools::Target,
 };
-use crate::http::{AnswerParts, echo, json_string::StringFormat as _};
+use crate::http::{echo, json_string::StringFormat as _};
 
 /// The start of a result's address, before the id.
 const ADDRESS: &str = "svc://results/";
@@ -24,7 +24,7 @@ const CHART: &str = "/chart";
 pub(super) const CHART_TEMPLATE: &str = "svc://results/{id}/chart";
 /// The largest size of data in an answer, in bytes.
 pub(super) const INLINE: usize = 40 * 1024;
-/// The largest size of a stored envelope, in bytes.
+/// The largest size of a stored result, in bytes.
 const LARGEST_KEPT: usize = 4 * 1024 * 1024;
 
 /// Returns the address of a result.
@@ -45,9 +45,9 @@ pub(super) fn parse_chart_address(uri: &str) -> Option<ResultId> {
     parse_address(uri.strip_suffix(CHART)?)
 }
 
-/// Draws the chart of a stored envelope; `None` where its data have no picture.
-pub(super) fn chart(body: &str) -> Option<String> {
-    let envelope: Value = serde_json::from_str(body).ok()?;
+/// Draws the chart of an envelope; `None` where its data have no picture.
+pub(super) fn chart(envelope: &str) -> Option<String> {
+    let envelope: Value = serde_json::from_str(envelope).ok()?;
     chart::draw(envelope["tool"].as_str()?, &envelope["data"])
 }
 
@@ -61,37 +61,10 @@ impl Called {
     pub(super) fn tool(&self) -> &'static str {
         &self.entry.tool.name
     }
-
-    /// Returns a sentence about the call.
-    fn summary(&self) -> String {
-        let title = self.entry.tool.title.as_deref().unwrap_or_default();
-        format!("{title}: {} credits taken.", self.cost)
-    }
-
-    /// Makes the envelope of an answer. Refusals have none. The explanation of the answer is in
-    /// `meta`, which has facts of the call in every envelope.
-    pub(super) fn envelope(&self, parts: &AnswerParts) -> ResultTemplate {
-        let (tool, summary) = (quoted(self.tool()), quoted(&self.summary()));
-        let (id, uri) = (uuid::Uuid::from_u128(self.id), address(self.id));
-        let (status, cost, data) = (self.status.as_u16(), self.cost, &parts.data);
-        let (at, until) = (self.at.write(), (self.at + KEPT).write());
-        // The explanation is an object, whose members follow those of the call.
-        let explained = parts.meta.as_deref().and_then(|meta| meta.strip_prefix('{'));
-        let explained = explained.filter(|members| *members != "}");
-        let explained = explained.map_or_else(|| "}".to_owned(), |members| format!(",{members}"));
-        let receipt = parts.receipt.as_ref();
-        let receipt = receipt.map(|receipt| format!(r#","receipt":{receipt}"#)).unwrap_or_default();
-        ResultTemplate {
-            before: format!(
-                r#"{{"svc":"result/v1","tool":{tool},"status":"ok","summary":{summary},"error":null,"meta":{{"id":"{id}","uri":"{uri}","http_status":{status},"created_at":"{at}","expires_at":"{until}"{explained},"data":{data}{receipt},"credits":{{"cost":{cost},"balance":"#
-            ),
-            after: "}}".to_owned(),
-        }
-    }
 }
 
 impl Outcome {
-    /// Returns the envelope that must be stored apart from the charge, if any. Only results of
+    /// Returns the result that must be stored apart from the charge, if any. Only results of
     /// computations are stored: refusals and reads of the account cost nothing, and could fill the
     /// database.
     pub(super) fn to_keep(&self, context: &McpContext) -> Option<StoredResult> {
@@ -99,7 +72,8 @@ impl Outcome {
         if self.was_kept || !matches!(self.called.entry.target, Target::Computation(..)) {
             return None;
         }
-        let body = self.called.envelope(parts).with(self.balance);
+        let Called { cost, .. } = self.called;
+        let body = stored_form::template(self.called.tool(), cost, parts).with(self.balance);
         let (id, owner) = (ResultId(self.called.id), context.caller.id);
         (body.len() <= LARGEST_KEPT).then_some(StoredResult { id, owner, body, at: self.called.at })
     }
@@ -112,15 +86,16 @@ pub(super) fn parsed(data: &str) -> Value {
 
 /// Makes the entry of a stored result in `resources/list`.
 pub(super) fn listed(result: &ListedResult) -> Resource {
-    // The envelope begins so (`Called::envelope`).
-    let tool = result.start.strip_prefix(r#"{"svc":"result/v1","tool":""#);
-    let tool = tool.and_then(|rest| rest.split('"').next()).unwrap_or("a tool");
+    let tool = stored_form::tool(&result.start);
     let (at, until) = (result.at.write(), (result.at + KEPT).write());
-    Resource::new(address(result.id.0), format!("{tool} {at}"))
+    let resource = Resource::new(address(result.id.0), format!("{tool} {at}"))
         .with_title(format!("Result of {tool}"))
         .with_description(format!("The call of {tool} at {at}; kept until {until}."))
-        .with_mime_type("application/json")
-        .with_size(result.bytes)
+        .with_mime_type("application/json");
+    match stored_form::envelope_size(result) {
+        Some(size) => resource.with_size(size),
+        None => resource,
+    }
 }
 
 /// Shortens every list of `value` to a common length, so that at most `limit` bytes are left. The

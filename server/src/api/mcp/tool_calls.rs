@@ -17,7 +17,7 @@ use super::{
     message::{self, MOST_WITHOUT_ARGUMENTS, SplitError},
     results,
     running::RunningCalls,
-    shape,
+    shape, stored_form,
     tool_result::{ToolResult, quoted},
     tools::{CATALOGUE, Entry, Target},
     uninterrupted::Uninterrupted,
@@ -174,7 +174,7 @@ impl McpState {
         }
     }
 
-    /// Stores an envelope that no charge has stored. The result is sent even if the store fails,
+    /// Stores a result that no charge has stored. The result is sent even if the store fails,
     /// because the call is paid.
     async fn keep(&self, context: &McpContext, outcome: &Outcome) -> bool {
         let Some(result) = outcome.to_keep(context) else { return false };
@@ -226,11 +226,11 @@ impl McpState {
         let path = optional_text(arguments, "path")?.unwrap_or_default();
         let offset = count(arguments, "offset", 0, 0)?;
         let limit = count(arguments, "limit", 1, 1000)?;
-        let body = match results::parse(&name) {
-            Some(id) => self.kept(context, id).await?.map(|body| (id, body)),
+        let kept = match results::parse(&name) {
+            Some(id) => self.kept(context, id).await?,
             None => None,
         };
-        let Some((id, body)) = body else {
+        let Some(kept) = kept else {
             let message = format!(
                 "There is no result {:?} of this account. Results are kept for 24 hours; \
                  resources/list shows the newest.",
@@ -238,7 +238,10 @@ impl McpState {
             );
             return Err(ToolError { code: "not_found", message });
         };
-        let read = move || results::part(id, &body, &path, offset, limit);
+        let read = move || {
+            let envelope = stored_form::envelope(&kept).ok_or_else(internal)?;
+            results::part(kept.id, &envelope, &path, offset, limit)
+        };
         // A stored result may have megabytes.
         Ok(ToolResult::structured(self.in_pool(context, read).await??.to_string()))
     }
@@ -248,7 +251,7 @@ impl McpState {
         &self,
         context: &McpContext,
         id: account_core::ResultId,
-    ) -> Result<Option<String>, ToolError> {
+    ) -> Result<Option<account_core::StoredResult>, ToolError> {
         let accounts = &self.app.accounts;
         accounts.kept_result(context.caller.id, id, context.at).await.map_err(|error| {
             tracing::error!(%error, "a result could not be read");
