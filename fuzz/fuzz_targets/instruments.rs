@@ -22,6 +22,7 @@ use quant_core::{
         calendar::{BusinessDayConvention, Calendar},
         day_count::DayCount,
         schedule::Frequency,
+        schedule_rule::Stub,
     },
 };
 use quant_fuzz::{Date, Number, check, one};
@@ -77,7 +78,7 @@ fuzz_target!(|drawn: Drawn| {
         face_value: drawn.face_value.0,
         frequency,
         day_count: one(&DAY_COUNTS, drawn.day_count),
-        end_of_month: drawn.end_of_month,
+        end_of_month: drawn.end_of_month, stub: Stub::ShortFront,
         calendar: one(&CALENDARS, drawn.calendar),
         convention: one(&CONVENTIONS, drawn.convention),
     };

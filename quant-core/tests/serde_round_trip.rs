@@ -422,6 +422,7 @@ fn bonds_bills_and_dates() {
         frequency: Frequency::Semiannual,
         day_count: DayCount::ActActIcma,
         end_of_month: true,
+        stub: Stub::ShortFront,
         calendar: Calendar::UnitedKingdom,
         convention: BusinessDayConvention::ModifiedFollowing,
     };

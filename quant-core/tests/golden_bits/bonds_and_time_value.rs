@@ -6,7 +6,7 @@ use quant_core::cash_flows::{
 use quant_core::curves::{Compounding, Curve, CurveType, Interpolation};
 use quant_core::instruments::bond_yield::YieldConvention;
 use quant_core::instruments::{BondMeasures, FixedBond, LevelCouponBond, ZeroCouponBond, g_spread};
-use quant_core::time::{BusinessDayConvention, Calendar, DayCount, Frequency, NaiveDate};
+use quant_core::time::{BusinessDayConvention, Calendar, DayCount, Frequency, NaiveDate, Stub};
 
 use crate::lines::Lines;
 
@@ -92,6 +92,7 @@ fn bonds(lines: &mut Lines) {
         frequency,
         day_count: DayCount::Act365,
         end_of_month: false,
+        stub: Stub::ShortFront,
         calendar: Calendar::None,
         convention: BusinessDayConvention::Unadjusted,
     };

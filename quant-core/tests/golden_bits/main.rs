@@ -37,6 +37,7 @@ use quant_core::regulatory::capital_ratios::Capital;
 use quant_core::time::calendar::{BusinessDayConvention, Calendar};
 use quant_core::time::day_count::{DayCount, Reference};
 use quant_core::time::schedule::Frequency;
+use quant_core::time::schedule_rule::Stub;
 
 mod swaps;
 
@@ -399,6 +400,7 @@ fn bonds(lines: &mut Lines) {
             frequency: Frequency::Semiannual,
             day_count,
             end_of_month: true,
+            stub: Stub::ShortFront,
             calendar: Calendar::Target,
             convention: BusinessDayConvention::ModifiedFollowing,
         };

@@ -5,13 +5,15 @@ use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     explanation::Explanation,
     instruments::{bond_yield, zero_coupon_bond},
-    time::NaiveDate,
+    time::{NaiveDate, Stub},
 };
 
-use super::{BusinessDayConvention, Calendar, DayCount, FixedBond, in_request};
+use super::{
+    BusinessDayConvention, Calendar, DayCount, FixedBond, in_request, short_front, street,
+};
 use crate::{
     api::quantlib::{Computation, RequestFor, SharedComputation, curves::Compounding},
-    http::{Answer, Date, JsonString, Metered, Tag, json_string::date},
+    http::{Answer, Date, JsonString, Metered, Tag, json_string::date, without_negative_zero},
 };
 
 /// The tenors of key rates in years: those of the interest-rate risk of Basel's market-risk standard
@@ -115,6 +117,10 @@ pub struct BondTerms {
     /// The business-day convention, for a payment on a day that is no business day.
     #[oai(default = "unadjusted")]
     pub convention: BusinessDayConvention,
+    /// Place and length of the period that is not regular: short front, long front, short back, long
+    /// back, or none where it is to be refused.
+    #[oai(default = "short_front")]
+    pub stub: JsonString<Stub>,
 }
 
 impl Example for CouponDates {
@@ -134,6 +140,7 @@ impl Example for BondTerms {
             end_of_month: false,
             calendar: Calendar::None,
             convention: BusinessDayConvention::Unadjusted,
+            stub: short_front(),
         }
     }
 }
@@ -167,6 +174,10 @@ impl BondAtYield {
             settlement_date: terms.settlement_date,
             calendar: terms.calendar,
             convention: terms.convention,
+            stub: terms.stub,
+            yield_rate: None,
+            clean_price: None,
+            yield_convention: terms.yield_convention,
         }
     }
 
@@ -193,7 +204,7 @@ impl Example for BondAtYield {
 }
 
 /// The name of an argument of a bond at a yield in the request.
-fn yield_name(argument: &'static str) -> &'static str {
+pub(super) fn yield_name(argument: &'static str) -> &'static str {
     if argument == "yield_to_maturity" { "yield_rate" } else { argument }
 }
 
@@ -210,8 +221,7 @@ impl SharedComputation for PriceOfBond {
             clean_price: found.clean_price,
             dirty_price: found.dirty_price,
             accrued_interest: found.accrued_interest,
-            // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
-            yield_rate: request.yield_rate + 0.0,
+            yield_rate: without_negative_zero(request.yield_rate),
             settlement_date: JsonString(request.settlement()),
         })
     }
@@ -245,6 +255,51 @@ pub struct BondPrice {
     pub yield_rate: f64,
     /// The day of purchase.
     pub settlement_date: Date,
+}
+
+/// The value of a bond at a yield or a price, beside its cash flows.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "BondValuation")]
+pub struct BondValuation {
+    /// Price without accrued interest, as it is quoted.
+    pub clean_price: f64,
+    /// Price with accrued interest, as it is paid.
+    pub dirty_price: f64,
+    /// Interest earned before the settlement and paid after it.
+    pub accrued_interest: f64,
+    /// Yield to maturity, an annual decimal, compounded `frequency` times a year.
+    pub yield_rate: f64,
+    /// Mean time of the payments in years, weighted by their present values.
+    pub macaulay_duration: f64,
+    /// Part of the price lost for a rise of the yield, per 1.00 of the yield: in years.
+    pub modified_duration: f64,
+    /// Second derivative of the price in the yield, as a part of the price: in years squared.
+    pub convexity: f64,
+    /// Money lost for a rise of the yield by a basis point.
+    pub dv01: f64,
+    /// The day of purchase.
+    pub settlement_date: Date,
+}
+
+impl BondValuation {
+    /// Makes the valuation at a yield.
+    pub(super) fn new(
+        found: &bond_yield::BondMeasures,
+        yield_rate: f64,
+        settlement: NaiveDate,
+    ) -> Self {
+        Self {
+            clean_price: found.clean_price,
+            dirty_price: found.dirty_price,
+            accrued_interest: found.accrued_interest,
+            yield_rate: without_negative_zero(yield_rate),
+            macaulay_duration: found.macaulay_duration,
+            modified_duration: found.modified_duration,
+            convexity: found.convexity,
+            dv01: found.dv01,
+            settlement_date: JsonString(settlement),
+        }
+    }
 }
 
 /// The sensitivities of a fixed-rate bond.
@@ -379,7 +434,7 @@ impl Computation for QuotedBond {
         let found = self.at(rate).measures()?;
         Ok(BondYield {
             yield_rate: rate,
-            clean_price: self.clean_price + 0.0,
+            clean_price: without_negative_zero(self.clean_price),
             dirty_price: found.dirty_price,
             accrued_interest: found.accrued_interest,
             modified_duration: found.modified_duration,
@@ -494,12 +549,17 @@ impl ZeroCoupon {
 impl Computation for ZeroCoupon {
     type Answer = ZeroCouponPrice;
 
+    fn is_long(&self) -> bool {
+        // Business days of thousands of years.
+        self.day_count == DayCount::Bus252
+    }
+
     fn compute(&self) -> quant_core::Result<ZeroCouponPrice> {
         let (settlement, compounding) = (self.settlement(), self.compounding());
         let found = self.bond().value(settlement, self.yield_rate, compounding.into())?;
         Ok(ZeroCouponPrice {
             price: found.price,
-            yield_rate: self.yield_rate + 0.0,
+            yield_rate: without_negative_zero(self.yield_rate),
             compounding,
             discount_factor: found.discount_factor,
             time_to_maturity: found.time_to_maturity,
@@ -544,10 +604,6 @@ fn two() -> u32 {
 
 fn act_365() -> DayCount {
     DayCount::Act365
-}
-
-fn street() -> YieldConvention {
-    YieldConvention::Street
 }
 
 fn no_calendar() -> Calendar {
