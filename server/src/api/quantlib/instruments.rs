@@ -1,5 +1,6 @@
 //! Bonds, bills, deposits, swaps, and options and forwards on exchange rates.
 
+pub mod bond_valuation;
 pub mod bonds;
 pub mod deposits;
 pub mod foreign_exchange;
@@ -17,11 +18,9 @@ use quant_core::{
     time::{NaiveDate, Stub, calendar, day_count, schedule},
 };
 
-use self::bonds::{BondValuation, YieldConvention};
+use self::bond_valuation::{BondQuote, BondValuation, YieldConvention, street, yield_name};
 use super::{Computation, example_answer};
-use crate::http::{
-    Answer, Date, JsonString, Metered, Tag, json_string::date, without_negative_zero,
-};
+use crate::http::{Answer, Date, JsonString, Metered, Tag, json_string::date};
 
 /// The largest number of cash flows of one answer: a thousand years of monthly coupons.
 const MOST_FLOWS: u32 = 12_000;
@@ -260,13 +259,6 @@ pub enum CashflowKind {
     Redemption,
 }
 
-/// What a bond is valued at.
-#[derive(Clone, Copy, Debug)]
-enum BondQuote {
-    Yield(f64),
-    CleanPrice(f64),
-}
-
 impl Computation for FixedBond {
     type Answer = BondCashflows;
 
@@ -294,7 +286,7 @@ impl Computation for FixedBond {
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
-        bonds::yield_name(argument)
+        yield_name(argument)
     }
 
     fn is_long(&self) -> bool {
@@ -326,42 +318,16 @@ impl FixedBond {
         self.settlement_date.unwrap_or(self.issue_date).0
     }
 
-    /// Returns what the bond is to be valued at, and refuses a yield beside a price.
+    /// Returns what the bond is to be valued at.
     fn quote(&self) -> quant_core::Result<Option<BondQuote>> {
-        match (self.yield_rate, self.clean_price) {
-            (None, None) => Ok(None),
-            (Some(rate), None) => Ok(Some(BondQuote::Yield(rate))),
-            (None, Some(price)) => Ok(Some(BondQuote::CleanPrice(price))),
-            (Some(_), Some(_)) => Err(Error::Conflict {
-                argument: "clean_price",
-                problem: "cannot stand beside `yield_rate`: send one of them",
-            }),
-        }
+        BondQuote::read(self.yield_rate, self.clean_price)
     }
 
     /// Returns the value of the bond at the yield or the price of the request, where there is one.
     fn valuation(&self) -> quant_core::Result<Option<BondValuation>> {
         let Some(quote) = self.quote()? else { return Ok(None) };
-        let bond = self.bond()?;
-        let (settlement, convention) = (self.settlement(), self.yield_convention.into());
-        let rate = match quote {
-            BondQuote::Yield(rate) => rate,
-            BondQuote::CleanPrice(price) => {
-                bond.yield_to_maturity(settlement, price, convention).map_err(in_request)?
-            }
-        };
-        let found = bond.measures(settlement, rate, convention).map_err(|error| {
-            let name = if self.clean_price.is_some() { "clean_price" } else { "yield_rate" };
-            in_request(error.renamed(|argument| match argument {
-                "yield_to_maturity" => name,
-                same => same,
-            }))
-        })?;
-        Ok(Some(BondValuation {
-            // A price that was sent is answered as it was, without the rounding of its yield.
-            clean_price: self.clean_price.map_or(found.clean_price, without_negative_zero),
-            ..BondValuation::new(&found, rate, settlement)
-        }))
+        let valued = quote.value(&self.bond()?, self.settlement(), self.yield_convention);
+        valued.map(Some).map_err(in_request)
     }
 
     /// Refuses a bond with too many cash flows, because a request of a hundred bytes can describe a
@@ -537,10 +503,6 @@ fn unadjusted() -> BusinessDayConvention {
 
 fn short_front() -> JsonString<Stub> {
     JsonString(Stub::ShortFront)
-}
-
-fn street() -> YieldConvention {
-    YieldConvention::Street
 }
 
 impl Example for FixedBond {

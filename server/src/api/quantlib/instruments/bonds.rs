@@ -1,7 +1,7 @@
 //! Prices, yields and sensitivities of bonds with dates.
 
 use poem::Result;
-use poem_openapi::{Enum, Object, OpenApi, types::Example};
+use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     explanation::Explanation,
     instruments::{bond_yield, zero_coupon_bond},
@@ -9,7 +9,9 @@ use quant_core::{
 };
 
 use super::{
-    BusinessDayConvention, Calendar, DayCount, FixedBond, in_request, short_front, street,
+    BusinessDayConvention, Calendar, DayCount, FixedBond,
+    bond_valuation::{YieldConvention, street, yield_name},
+    in_request, short_front,
 };
 use crate::{
     api::quantlib::{Computation, RequestFor, SharedComputation, curves::Compounding},
@@ -67,16 +69,6 @@ impl Bonds {
     async fn zero_coupon(&self, call: Metered<ZeroCoupon>) -> Result<Answer<ZeroCouponPrice>> {
         call.run().await
     }
-}
-
-/// The discounting of a yield over the remaining part of the coupon period at settlement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[oai(rename_all = "lowercase", remote = "bond_yield::YieldConvention")]
-pub enum YieldConvention {
-    /// By compound interest, as over whole periods.
-    Street,
-    /// By simple interest, as the United States Treasury prices its auctions.
-    Treasury,
 }
 
 /// The dates and the coupon rate of a bond.
@@ -203,11 +195,6 @@ impl Example for BondAtYield {
     }
 }
 
-/// The name of an argument of a bond at a yield in the request.
-pub(super) fn yield_name(argument: &'static str) -> &'static str {
-    if argument == "yield_to_maturity" { "yield_rate" } else { argument }
-}
-
 /// The price of a fixed-rate bond.
 pub struct PriceOfBond;
 
@@ -255,51 +242,6 @@ pub struct BondPrice {
     pub yield_rate: f64,
     /// The day of purchase.
     pub settlement_date: Date,
-}
-
-/// The value of a bond at a yield or a price, beside its cash flows.
-#[derive(Clone, Debug, Object)]
-#[oai(rename = "BondValuation")]
-pub struct BondValuation {
-    /// Price without accrued interest, as it is quoted.
-    pub clean_price: f64,
-    /// Price with accrued interest, as it is paid.
-    pub dirty_price: f64,
-    /// Interest earned before the settlement and paid after it.
-    pub accrued_interest: f64,
-    /// Yield to maturity, an annual decimal, compounded `frequency` times a year.
-    pub yield_rate: f64,
-    /// Mean time of the payments in years, weighted by their present values.
-    pub macaulay_duration: f64,
-    /// Part of the price lost for a rise of the yield, per 1.00 of the yield: in years.
-    pub modified_duration: f64,
-    /// Second derivative of the price in the yield, as a part of the price: in years squared.
-    pub convexity: f64,
-    /// Money lost for a rise of the yield by a basis point.
-    pub dv01: f64,
-    /// The day of purchase.
-    pub settlement_date: Date,
-}
-
-impl BondValuation {
-    /// Makes the valuation at a yield.
-    pub(super) fn new(
-        found: &bond_yield::BondMeasures,
-        yield_rate: f64,
-        settlement: NaiveDate,
-    ) -> Self {
-        Self {
-            clean_price: found.clean_price,
-            dirty_price: found.dirty_price,
-            accrued_interest: found.accrued_interest,
-            yield_rate: without_negative_zero(yield_rate),
-            macaulay_duration: found.macaulay_duration,
-            modified_duration: found.modified_duration,
-            convexity: found.convexity,
-            dv01: found.dv01,
-            settlement_date: JsonString(settlement),
-        }
-    }
 }
 
 /// The sensitivities of a fixed-rate bond.
