@@ -63,6 +63,7 @@ struct Drawn {
     calendar: u8,
     convention: u8,
     end_of_month: bool,
+    stub: u8,
     is_price: bool,
     lag: u8,
     months: [u16; 2],
@@ -78,7 +79,8 @@ fuzz_target!(|drawn: Drawn| {
         face_value: drawn.face_value.0,
         frequency,
         day_count: one(&DAY_COUNTS, drawn.day_count),
-        end_of_month: drawn.end_of_month, stub: Stub::ShortFront,
+        end_of_month: drawn.end_of_month,
+        stub: one(Stub::ALL, drawn.stub),
         calendar: one(&CALENDARS, drawn.calendar),
         convention: one(&CONVENTIONS, drawn.convention),
     };

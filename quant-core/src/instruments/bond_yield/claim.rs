@@ -180,32 +180,23 @@ impl Claim {
             return Ok(());
         }
         for part in period.parts().filter(|part| part.end > settlement) {
-            let is_paid_then = is_unpaid && part.end == period.end();
-            self.add_regular(
-                bond,
-                &part,
-                settlement,
-                if is_paid_then { coupon.amount } else { 0.0 },
-            );
+            self.add_part(bond, &part, settlement);
+            self.amounts.push(0.0);
+        }
+        if let Some(last) = self.amounts.last_mut().filter(|_| is_unpaid) {
+            *last = coupon.amount;
         }
         Ok(())
     }
 
-    /// Takes in a period of the schedule with the payment at its end.
-    fn add_regular(
-        &mut self,
-        bond: &FixedBond,
-        period: &Period,
-        settlement: NaiveDate,
-        amount: f64,
-    ) {
+    /// Takes in the length of a period of the schedule.
+    fn add_part(&mut self, bond: &FixedBond, period: &Period, settlement: NaiveDate) {
         let whole = || bond.year_fraction(period, period.regular_start, period.regular_end);
         if self.amounts.is_empty() {
             self.part = fraction_left(bond, period, settlement) / whole();
         } else if period.end != period.regular_end {
             self.last_length = bond.year_fraction(period, period.start, period.end) / whole();
         }
-        self.amounts.push(amount);
     }
 
     /// Brings all amounts near 1, so that their products keep all their bits.
@@ -253,11 +244,11 @@ impl Claim {
         let growth = self.value(rate, convention)?.growth;
         let part = DoubleDouble::from(self.part);
         let front = self.front(growth, convention);
-        let mut factor = front;
+        let (mut factor, last) = (front, self.last_factor(growth));
         let mut losses = vec![DoubleDouble::ZERO; tenors.len()];
         for (index, &amount) in self.amounts.iter().enumerate() {
             if index > 0 {
-                let last = self.last_factor(growth).filter(|_| self.is_last_step(index));
+                let last = last.filter(|_| self.is_last_step(index));
                 factor = last.map_or_else(|| factor / growth, |last| factor * last);
             }
             let number = DoubleDouble::from(self.number(index));
@@ -334,10 +325,10 @@ impl Claim {
             if index > 0 {
                 factor = factor * if self.is_last_step(index) { last } else { v };
             }
-            let mut term = factor * amount.into();
+            let (mut term, number) = (factor * amount.into(), self.number(index));
             for moment in &mut moments {
                 *moment = *moment + term;
-                term = term * DoubleDouble::from(self.number(index));
+                term = term * DoubleDouble::from(number);
             }
         }
         moments
