@@ -18,6 +18,7 @@ use quant_core::{
         calendar::{BusinessDayConvention, Calendar},
         day_count::DayCount,
         schedule::Frequency,
+        schedule_rule::Stub,
     },
 };
 
@@ -40,6 +41,7 @@ fn thirty_years(c: &mut Criterion) {
             frequency: Frequency::from_count(2).expect("half-yearly"),
             day_count: DayCount::ActActIcma,
             end_of_month: false,
+            stub: Stub::ShortFront,
             calendar,
             convention,
         };
@@ -70,6 +72,7 @@ fn yields(c: &mut Criterion) {
         frequency: Frequency::from_count(2).expect("half-yearly"),
         day_count: DayCount::ActActIcma,
         end_of_month: false,
+        stub: Stub::ShortFront,
         calendar: Calendar::None,
         convention: BusinessDayConvention::Unadjusted,
     };

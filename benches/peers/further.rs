@@ -386,7 +386,7 @@ fn bonds() {
         face_value: 100.0,
         frequency: Frequency::Semiannual,
         day_count: DayCount::ActActIcma,
-        end_of_month: false,
+        end_of_month: false, stub: Stub::ShortFront,
         calendar: Calendar::None,
         convention: BusinessDayConvention::Unadjusted,
     };

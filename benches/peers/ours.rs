@@ -36,6 +36,7 @@ use quant_core::{
         calendar::{BusinessDayConvention, Calendar},
         day_count::DayCount,
         schedule::Frequency,
+        schedule_rule::Stub,
         tenor::Tenor,
     },
 };
@@ -264,7 +265,7 @@ fn dates() {
         face_value: 100.0,
         frequency: Frequency::Semiannual,
         day_count: DayCount::Thirty360BondBasis,
-        end_of_month: false,
+        end_of_month: false, stub: Stub::ShortFront,
         calendar: Calendar::Target,
         convention: BusinessDayConvention::Following,
     };

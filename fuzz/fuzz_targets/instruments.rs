@@ -22,6 +22,7 @@ use quant_core::{
         calendar::{BusinessDayConvention, Calendar},
         day_count::DayCount,
         schedule::Frequency,
+        schedule_rule::Stub,
     },
 };
 use quant_fuzz::{Date, Number, check, one};
@@ -62,6 +63,7 @@ struct Drawn {
     calendar: u8,
     convention: u8,
     end_of_month: bool,
+    stub: u8,
     is_price: bool,
     lag: u8,
     months: [u16; 2],
@@ -78,6 +80,7 @@ fuzz_target!(|drawn: Drawn| {
         frequency,
         day_count: one(&DAY_COUNTS, drawn.day_count),
         end_of_month: drawn.end_of_month,
+        stub: one(Stub::ALL, drawn.stub),
         calendar: one(&CALENDARS, drawn.calendar),
         convention: one(&CONVENTIONS, drawn.convention),
     };

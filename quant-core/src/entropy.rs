@@ -7,6 +7,8 @@
 
 pub mod shannon;
 pub mod transfer;
+mod unit;
 
 pub use shannon::shannon_entropy;
-pub use transfer::transfer_entropy;
+pub use transfer::{TransferEntropies, transfer_entropies, transfer_entropy};
+pub use unit::InformationUnit;

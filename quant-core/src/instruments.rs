@@ -21,6 +21,7 @@
 //! default, optional redemption, tax.
 
 pub mod bond_yield;
+mod coupon_period;
 pub mod currency_forward;
 pub mod deposit;
 pub mod fixed_bond;

@@ -135,6 +135,7 @@
 //!     frequency: Frequency::Semiannual,
 //!     day_count: "30/360".parse()?,
 //!     end_of_month: false,
+//!     stub: Stub::ShortFront,
 //!     calendar: Calendar::Target,
 //!     convention: BusinessDayConvention::ModifiedFollowing,
 //! };

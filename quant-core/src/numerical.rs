@@ -9,4 +9,4 @@
 
 pub mod derivative;
 
-pub use derivative::{Function, Scheme, derivative};
+pub use derivative::{Function, Scheme, analytic_derivative, derivative};

@@ -26,5 +26,5 @@ pub use crate::pricing::{
 };
 pub use crate::regulatory::Capital;
 pub use crate::time::{
-    BusinessDayConvention, Calendar, DayCount, Frequency, NaiveDate, Schedule, Tenor,
+    BusinessDayConvention, Calendar, DayCount, Frequency, NaiveDate, Schedule, Stub, Tenor,
 };

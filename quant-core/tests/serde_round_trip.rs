@@ -240,7 +240,7 @@ fn options_and_their_prices() {
 }
 
 #[test]
-fn consumers_and_banks() {
+fn consumers_banks_and_entropies() {
     let consumer = CobbDouglas { alpha: 0.25, income: 100.0, prices: [5.0, 3.0] };
     same_after_a_round_trip(&consumer);
     same_after_a_round_trip(&consumer.optimum().expect("an optimum"));
@@ -257,6 +257,9 @@ fn consumers_and_banks() {
     same_after_a_round_trip(&capital);
     same_after_a_round_trip(&capital.ratios().expect("ratios"));
     same_after_a_round_trip(&capital.surplus().expect("figures"));
+    let (x, y) = ([0.0, 1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0, 0.0]);
+    let found = quant_core::entropy::transfer_entropies(&x, &y, 1, 2).expect("entropies");
+    same_after_a_round_trip(&found);
 }
 
 #[test]
@@ -330,7 +333,9 @@ fn risk_and_performance_of_portfolios() {
             goal,
         };
         same_after_a_round_trip(&problem);
-        same_after_a_round_trip(&problem.solve().expect("a portfolio"));
+        let found = problem.solve().expect("a portfolio");
+        same_after_a_round_trip(&problem.detail(&found).expect("figures"));
+        same_after_a_round_trip(&found);
     }
     let parity = RiskParity {
         covariance_matrix: covariance_matrix.clone(),
@@ -422,10 +427,12 @@ fn bonds_bills_and_dates() {
         frequency: Frequency::Semiannual,
         day_count: DayCount::ActActIcma,
         end_of_month: true,
+        stub: Stub::ShortFront,
         calendar: Calendar::UnitedKingdom,
         convention: BusinessDayConvention::ModifiedFollowing,
     };
     same_after_a_round_trip(&bond);
+    same_after_a_round_trip(&FixedBond { stub: Stub::LongBack, ..bond });
     same_after_a_round_trip(&bond.cash_flows(Some(issue_date)).expect("flows"));
     let measures = bond.measures(issue_date, 0.04, YieldConvention::Street);
     same_after_a_round_trip(&measures.expect("measures"));
@@ -594,6 +601,7 @@ fn enumerations_by_their_names() {
     each_is_the_same_after_a_round_trip(PeriodKind::ALL);
     each_is_the_same_after_a_round_trip(DistressZone::ALL);
     each_is_the_same_after_a_round_trip(Signal::ALL);
+    each_is_the_same_after_a_round_trip(quant_core::entropy::InformationUnit::ALL);
     each_is_the_same_after_a_round_trip(BeneishIndex::ALL);
     each_is_the_same_after_a_round_trip(AccrualMethod::ALL);
 }

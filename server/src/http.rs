@@ -75,7 +75,7 @@ pub use execute::{Executed, OperationCall, RepeatKey, conclude};
 pub use executed_call::ExecutedCall;
 pub use json_string::{Date, JsonString, Moment, Text};
 pub(crate) use methods::{AnyMethod, Methods};
-pub use numbers::Numbers;
+pub use numbers::{Numbers, OptionalNumbers, without_negative_zero};
 pub use operation::Operation;
 pub use path::Path;
 pub(crate) use pipeline::CLOSED_POLICY;

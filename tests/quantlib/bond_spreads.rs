@@ -14,6 +14,7 @@ use quant_core::{
         calendar::{BusinessDayConvention, Calendar},
         day_count::DayCount,
         schedule::Frequency,
+        schedule_rule::Stub,
     },
 };
 use quant_tests::golden::{self, Largest, Row, Statements};
@@ -118,6 +119,7 @@ fn key_rate_dv01s_agree_with_numerical_derivatives() {
             frequency: frequency(&row, "frequency"),
             day_count: DayCount::ActActIcma,
             end_of_month: false,
+            stub: Stub::ShortFront,
             calendar: Calendar::None,
             convention: BusinessDayConvention::Unadjusted,
         };

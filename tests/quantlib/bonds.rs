@@ -6,6 +6,7 @@ use quant_core::{
         NaiveDate,
         calendar::{BusinessDayConvention, Calendar},
         schedule::Frequency,
+        schedule_rule::Stub,
     },
 };
 use quant_tests::golden::{self, Largest, Row, Statements};
@@ -34,6 +35,7 @@ fn bond(row: &Row) -> FixedBond {
         frequency: Frequency::from_count(row.get("frequency")).expect("a frequency"),
         day_count: day_count(row.text("day_count")),
         end_of_month: row.get("end_of_month"),
+        stub: Stub::ShortFront,
         calendar: Calendar::None,
         convention: BusinessDayConvention::Unadjusted,
     }
@@ -132,6 +134,7 @@ fn the_treasury_s_own_notes_agree() {
             frequency: Frequency::Semiannual,
             day_count: day_count("ACT/ACT ICMA"),
             end_of_month: row.get("end_of_month"),
+            stub: Stub::ShortFront,
             calendar: Calendar::None,
             convention: BusinessDayConvention::Unadjusted,
         };

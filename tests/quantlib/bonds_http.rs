@@ -33,6 +33,62 @@ async fn a_bond_is_priced_at_a_yield_and_the_price_has_that_yield() {
 }
 
 #[tokio::test]
+async fn cash_flows_are_valued_where_a_yield_or_a_price_is_sent() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let (path, at) = (format!("{BOND}/fixed/cashflows"), r#""settlement_date": "2008-02-15""#);
+    let plain = app.post(&path, Some(&key), &bond(at)).await;
+    let plain = plain.expect(200)["data"].clone();
+    let names: Vec<&String> = plain.as_object().expect("an object").keys().collect();
+    assert_eq!(names, ["cashflows", "count", "accrued_interest"]);
+    let answer = app.post(&path, Some(&key), &bond(&format!(r#""yield_rate": 0.065, {at}"#))).await;
+    let data = &answer.expect(200)["data"];
+    assert_eq!(data["cashflows"], plain["cashflows"]);
+    let clean = answer.number("/data/valuation/clean_price");
+    assert!((clean - 94.634_361_62).abs() < 5e-9, "{answer:?}");
+    assert_eq!(data["valuation"]["accrued_interest"], plain["accrued_interest"]);
+    let analytics = bond(&format!(r#""yield_rate": 0.065, {at}"#));
+    let analytics = app.post(&format!("{BOND}/fixed/analytics"), Some(&key), &analytics).await;
+    for name in ["dirty_price", "macaulay_duration", "modified_duration", "convexity", "dv01"] {
+        assert_eq!(data["valuation"][name], analytics.expect(200)["data"][name], "{name}");
+    }
+    let body = bond(&format!(r#""clean_price": {clean:?}, {at}"#));
+    let answer = app.post(&path, Some(&key), &body).await;
+    assert!((answer.number("/data/valuation/yield_rate") - 0.065).abs() < 1e-14, "{answer:?}");
+    assert_eq!(answer.number("/data/valuation/clean_price"), clean);
+    let both = bond(&format!(r#""clean_price": 95, "yield_rate": 0.06, {at}"#));
+    let refused = app.post(&path, Some(&key), &both).await;
+    assert_eq!(refused.expect(422)["detail"][0]["loc"], json!(["body", "clean_price"]));
+    let low = app.post(&path, Some(&key), &bond(r#""yield_rate": -2"#)).await;
+    assert_eq!(low.expect(422)["detail"][0]["loc"], json!(["body", "yield_rate"]));
+}
+
+#[tokio::test]
+async fn a_bond_may_have_a_long_stub_at_either_end() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let path = format!("{BOND}/fixed/cashflows");
+    // 31 CFR 356, appendix B, section II.C: 8½ % of March 1990 to May 1995, at 8.53 %.
+    let note = |stub: &str| {
+        format!(
+            r#"{{"issue_date": "1990-03-01", "maturity_date": "1995-05-15", "coupon_rate": 0.085,
+                "day_count": "ACT/ACT ICMA", "yield_rate": 0.0853, "yield_convention": "treasury",
+                "stub": "{stub}"}}"#
+        )
+    };
+    let answer = app.post(&path, Some(&key), &note("long_front")).await;
+    answer.expect(200);
+    assert!((answer.number("/data/valuation/dirty_price") - 99.805_118).abs() < 5e-7, "{answer:?}");
+    assert_eq!(answer.text("/data/cashflows/0/period_end"), "1990-11-15");
+    let answer = app.post(&path, Some(&key), &note("long back")).await;
+    assert_eq!(answer.text("/data/cashflows/0/period_end"), "1990-09-01");
+    let refused = app.post(&path, Some(&key), &note("none")).await;
+    assert_eq!(refused.expect(422)["detail"][0]["loc"], json!(["body", "stub"]));
+    let unknown = app.post(&path, Some(&key), &note("long middle")).await;
+    assert_eq!(unknown.expect(422)["detail"][0]["loc"], json!(["body", "stub"]));
+}
+
+#[tokio::test]
 async fn key_rates_add_up_and_settlement_is_the_issue_where_none_is_sent() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 10).await;

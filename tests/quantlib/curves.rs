@@ -196,3 +196,24 @@ async fn instruments_that_say_too_little_or_a_percentage_are_refused() {
         assert!(told.contains(reason), "{told}");
     }
 }
+
+#[tokio::test]
+async fn a_curve_has_the_par_rates_of_its_swaps() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let body = r#"{"reference_date": "2024-01-31", "interpolation": "log_linear",
+        "query_tenors": [2, 2.5, 150], "query_dates": ["2026-01-31"], "instruments": [
+            {"type": "deposit", "tenor": "1Y", "rate": 0.03},
+            {"type": "swap", "tenor": "2Y", "rate": 0.031},
+            {"type": "swap", "tenor": "3Y", "rate": 0.032}]}"#;
+    let answer = app.post("/quantlib/curves/build", Some(&key), body).await;
+    let data = &answer.expect(200)["data"];
+    for (index, quote) in [0.03, 0.031, 0.032].into_iter().enumerate() {
+        let found = answer.number(&format!("/data/pillars/{index}/par_rate"));
+        assert!((found - quote).abs() < 1e-15, "{found}");
+    }
+    let points = &data["points"];
+    assert_eq!(points[0]["par_rate"], data["pillars"][1]["par_rate"]);
+    assert_eq!(points[3]["par_rate"], points[0]["par_rate"]);
+    assert!(points[1]["par_rate"].is_number() && points[2].get("par_rate").is_none(), "{points}");
+}

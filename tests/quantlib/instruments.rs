@@ -6,7 +6,7 @@ use quant_core::{
         fixed_bond::FixedBond,
         treasury_bill::{Quote, TreasuryBill},
     },
-    time::{NaiveDate, schedule::Frequency},
+    time::{NaiveDate, Stub, schedule::Frequency},
 };
 use quant_tests::App;
 use quant_tests::golden::{self, Largest, Row, Statements};
@@ -41,6 +41,7 @@ fn bonds_pay_and_accrue_as_in_quantlib() {
             frequency: Frequency::from_count(row.get("frequency")).expect("a frequency"),
             day_count: day_count(row.text("day_count")),
             end_of_month: row.get("end_of_month"),
+            stub: Stub::ShortFront,
             calendar: calendar(row.text("calendar")),
             convention: convention(row.text("convention")),
         };

@@ -1,6 +1,7 @@
 //! The portfolio endpoints over HTTP: what they cost, answer and refuse.
 
 use account_core::Tier;
+use quant_server::api::openapi::DOCUMENT;
 use quant_tests::{Answer, App};
 use serde_json::{Value, json};
 
@@ -34,6 +35,41 @@ async fn the_largest_sharpe_ratio_is_found_and_charged() {
     assert_eq!(data["volatility"], data["portfolio_volatility"]);
     assert_eq!(data["expected_return"], data["portfolio_return"]);
     assert_eq!(answer.header("x-credits-balance"), Some("0"));
+}
+
+#[tokio::test]
+async fn an_asset_without_a_bound_has_null_in_its_place() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    // Without bounds the first asset is sold: its weight is −1.
+    let covariance = json!([[0.09, 0.05], [0.05, 0.03]]);
+    let body = |min: Value| {
+        json!({ "expected_returns": [0.06, 0.10], "covariance_matrix": covariance,
+                "min_weights": min, "rf_rate": 0.02 })
+    };
+    for path in ["min-variance", "max-sharpe", "efficient-frontier"] {
+        let path = format!("/optimize/{path}");
+        let answers = [json!([null, 0]), json!([null, null]), json!([-50, 0])].map(body);
+        let mut found = Vec::new();
+        for body in &answers {
+            found.push(asked(&app, &key, &path, body).await.expect(200)["data"].clone());
+        }
+        if path.ends_with("min-variance") {
+            assert_eq!(found[0]["weights"], found[1]["weights"]);
+            assert_near(&found[0]["weights"][0], -1.0);
+            let held = asked(&app, &key, &path, &body(json!([0, null]))).await;
+            assert_eq!(held.expect(200)["data"]["weights"], json!([0.0, 1.0]));
+        }
+    }
+    let wrong = asked(&app, &key, "/optimize/min-variance", &body(json!([0, "x"]))).await;
+    let fault = &wrong.expect(422)["detail"][0];
+    assert_eq!(
+        (&fault["loc"], &fault["type"]),
+        (&json!(["body", "min_weights", 1]), &json!("type_error.float"))
+    );
+    let items = &DOCUMENT["components"]["schemas"]["MinVarianceRequest"]["properties"]["min_weights"]
+        ["items"];
+    assert_eq!((&items["nullable"], &items["type"]), (&json!(true), &json!("number")));
 }
 
 #[tokio::test]

@@ -264,8 +264,8 @@ class MinVariance(Body):
     expected_returns: conlist(Number, min_items=1, max_items=1_000)
     covariance_matrix: conlist(conlist(Number, max_items=1_000), min_items=1, max_items=1_000)
     rf_rate: Number = 0
-    min_weights: Optional[conlist(Number, min_items=1, max_items=1_000)] = None
-    max_weights: Optional[conlist(Number, min_items=1, max_items=1_000)] = None
+    min_weights: Optional[conlist(Optional[Number], min_items=1, max_items=1_000)] = None
+    max_weights: Optional[conlist(Optional[Number], min_items=1, max_items=1_000)] = None
 
 
 class EuropeanOption(Body):
@@ -344,6 +344,8 @@ class FixedBond(Body):
     settlement_date: Optional[IsoDate] = None
     calendar: Calendar = Calendar.NONE
     convention: Convention = Convention.UNADJUSTED
+    yield_rate: Optional[Number] = None
+    clean_price: Optional[Number] = None
 
 
 class TreasuryBill(Body):

@@ -68,14 +68,64 @@ pub fn transfer_entropy(
     validate(x_history, y_history, lag, n_bins)?;
     let source = bins("x_history", x_history, n_bins)?;
     let target = bins("y_history", y_history, n_bins)?;
-    let triples = Triples { source: &source, target: &target, lag, n_bins };
-    let mut tally = Tally::default();
-    if triples.fit_a_table() {
-        triples.count_in_table(&mut tally);
-    } else {
-        triples.count_sorted(&mut tally);
-    }
-    check::result("x_history", tally.information(triples.len() as f64))
+    Triples { source: &source, target: &target, lag, n_bins }.transfer_entropy()
+}
+
+/// The transfer entropies between two series, in both directions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct TransferEntropies {
+    /// Transfer entropy from the source to the target, in nats.
+    pub forward: f64,
+    /// Transfer entropy from the target to the source, in nats.
+    pub reverse: f64,
+    /// Number of triples of values that each of them counts.
+    pub triples: usize,
+}
+
+/// Returns the transfer entropies from `x_history` to `y_history` and back, in nats.
+///
+/// Each is the [`transfer_entropy`] of its direction, bit for bit, with the bins of each series formed
+/// once.
+///
+/// # Errors
+///
+/// Those of [`transfer_entropy`].
+///
+/// # Examples
+///
+/// ```
+/// use quant_core::entropy::transfer_entropies;
+///
+/// let x = [0.0, 1.0, 1.0, 0.0, 0.0];
+/// let y = [0.0, 0.0, 1.0, 1.0, 0.0];
+/// let found = transfer_entropies(&x, &y, 1, 2)?;
+/// assert_eq!(found.forward, std::f64::consts::LN_2);
+/// assert!(found.reverse < found.forward);
+/// assert_eq!(found.triples, 4);
+/// # Ok::<(), quant_core::Error>(())
+/// ```
+///
+/// # References
+///
+/// Schreiber (2000), "Measuring Information Transfer", which compares both directions.
+pub fn transfer_entropies(
+    x_history: &[f64],
+    y_history: &[f64],
+    lag: usize,
+    n_bins: usize,
+) -> Result<TransferEntropies> {
+    validate(x_history, y_history, lag, n_bins)?;
+    let x = bins("x_history", x_history, n_bins)?;
+    let y = bins("y_history", y_history, n_bins)?;
+    let forward = Triples { source: &x, target: &y, lag, n_bins };
+    let reverse = Triples { source: &y, target: &x, lag, n_bins };
+    Ok(TransferEntropies {
+        forward: forward.transfer_entropy()?,
+        reverse: reverse.transfer_entropy()?,
+        triples: forward.len(),
+    })
 }
 
 fn validate(x_history: &[f64], y_history: &[f64], lag: usize, n_bins: usize) -> Result<()> {
@@ -250,6 +300,17 @@ impl Triples<'_> {
         self.target.len() - self.lag
     }
 
+    /// Returns the transfer entropy from the source to the target, in nats.
+    fn transfer_entropy(&self) -> Result<f64> {
+        let mut tally = Tally::default();
+        if self.fit_a_table() {
+            self.count_in_table(&mut tally);
+        } else {
+            self.count_sorted(&mut tally);
+        }
+        check::result("x_history", tally.information(self.len() as f64))
+    }
+
     /// Returns whether a count for every possible triple takes no more memory than the series.
     fn fit_a_table(&self) -> bool {
         self.n_bins.pow(3) <= 4 * self.len().max(1_024)
@@ -421,6 +482,18 @@ mod tests {
             count * libm::log(count * past[&y] / (pairs[&(now, y)] * pasts[&(y, x)]))
         };
         all.iter().map(term).sum::<f64>() / triples.len() as f64
+    }
+
+    #[test]
+    fn both_directions_have_the_bits_of_single_calls() {
+        let (x, y) = (scattered(300), scattered(301).split_off(1));
+        for (lag, n_bins) in [(1, 4), (3, 200)] {
+            let found = transfer_entropies(&x, &y, lag, n_bins).unwrap();
+            assert_eq!(Ok(found.forward), transfer_entropy(&x, &y, lag, n_bins));
+            assert_eq!(Ok(found.reverse), transfer_entropy(&y, &x, lag, n_bins));
+            assert_eq!(found.triples, 300 - lag);
+            assert_ne!(found.forward, found.reverse);
+        }
     }
 
     #[test]

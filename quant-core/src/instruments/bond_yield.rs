@@ -34,12 +34,12 @@ impl FixedBond {
     /// # Examples
     ///
     /// ```
-    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, Stub, calendar::*, day_count::*, schedule::*}};
     /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
     /// # let note = FixedBond {
     /// #     issue_date: date("1985-11-15"), maturity_date: date("1995-11-15"), coupon_rate: 0.095,
     /// #     face_value: 100.0, frequency: Frequency::Semiannual, day_count: DayCount::ActActIcma,
-    /// #     end_of_month: false, calendar: Calendar::None,
+    /// #     end_of_month: false, stub: Stub::ShortFront, calendar: Calendar::None,
     /// #     convention: BusinessDayConvention::Unadjusted,
     /// # };
     /// // The 9½ % Treasury note of 31 CFR 356, appendix B, section II.D.
@@ -62,7 +62,9 @@ impl FixedBond {
     /// k-th period after the running one, and τ the bond's day count over the running period, the
     /// regular one being of full length. So w is 1 at a coupon date, and less than 1 at the issue
     /// of a bond with a short first period. A coupon that its calendar moved past the settlement
-    /// counts in full; one paid before its period ended counts no more.
+    /// counts in full; one paid before its period ended counts no more. A long stub counts as the two
+    /// regular periods that it lies in. A last period that is short, or the part of one in a long
+    /// stub, is discounted by compound interest over its part of a regular period.
     ///
     /// # Errors
     ///
@@ -74,13 +76,13 @@ impl FixedBond {
     /// # Examples
     ///
     /// ```
-    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, Stub, calendar::*, day_count::*, schedule::*}};
     /// use quant_core::instruments::bond_yield::YieldConvention;
     /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
     /// # let note = FixedBond {
     /// #     issue_date: date("1985-11-15"), maturity_date: date("1995-11-15"), coupon_rate: 0.095,
     /// #     face_value: 100.0, frequency: Frequency::Semiannual, day_count: DayCount::ActActIcma,
-    /// #     end_of_month: false, calendar: Calendar::None,
+    /// #     end_of_month: false, stub: Stub::ShortFront, calendar: Calendar::None,
     /// #     convention: BusinessDayConvention::Unadjusted,
     /// # };
     /// // The 9½ % Treasury note of 31 CFR 356, appendix B, section II.D.
@@ -116,13 +118,14 @@ impl FixedBond {
     /// # Examples
     ///
     /// ```
-    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, Stub, calendar::*, day_count::*, schedule::*}};
     /// use quant_core::instruments::bond_yield::YieldConvention;
     /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
     /// # let bond = FixedBond {
     /// #     issue_date: date("2007-11-15"), maturity_date: date("2017-11-15"), coupon_rate: 0.0575,
     /// #     face_value: 100.0, frequency: Frequency::Semiannual,
-    /// #     day_count: DayCount::Thirty360BondBasis, end_of_month: false, calendar: Calendar::None,
+    /// #     day_count: DayCount::Thirty360BondBasis, end_of_month: false, stub: Stub::ShortFront,
+    /// #     calendar: Calendar::None,
     /// #     convention: BusinessDayConvention::Unadjusted,
     /// # };
     /// // 5¾ % to November 2017, bought in February 2008 at 6.5 %: Microsoft's example of PRICE.
@@ -159,13 +162,14 @@ impl FixedBond {
     /// # Examples
     ///
     /// ```
-    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, Stub, calendar::*, day_count::*, schedule::*}};
     /// use quant_core::instruments::bond_yield::YieldConvention;
     /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
     /// # let bond = FixedBond {
     /// #     issue_date: date("2007-11-15"), maturity_date: date("2016-11-15"), coupon_rate: 0.0575,
     /// #     face_value: 100.0, frequency: Frequency::Semiannual,
-    /// #     day_count: DayCount::Thirty360BondBasis, end_of_month: false, calendar: Calendar::None,
+    /// #     day_count: DayCount::Thirty360BondBasis, end_of_month: false, stub: Stub::ShortFront,
+    /// #     calendar: Calendar::None,
     /// #     convention: BusinessDayConvention::Unadjusted,
     /// # };
     /// // 5¾ % to November 2016, bought in February 2008: Microsoft's example of YIELD.
@@ -202,13 +206,13 @@ impl FixedBond {
     /// # Examples
     ///
     /// ```
-    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, Stub, calendar::*, day_count::*, schedule::*}};
     /// use quant_core::instruments::bond_yield::YieldConvention;
     /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
     /// # let bond = FixedBond {
     /// #     issue_date: date("2008-01-01"), maturity_date: date("2016-01-01"), coupon_rate: 0.08,
     /// #     face_value: 100.0, frequency: Frequency::Semiannual, day_count: DayCount::ActActIcma,
-    /// #     end_of_month: false, calendar: Calendar::None,
+    /// #     end_of_month: false, stub: Stub::ShortFront, calendar: Calendar::None,
     /// #     convention: BusinessDayConvention::Unadjusted,
     /// # };
     /// // An 8 % bond to January 2016, bought in January 2008 at 9 %: Microsoft's example of MDURATION.
@@ -252,13 +256,13 @@ impl FixedBond {
     /// # Examples
     ///
     /// ```
-    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, Stub, calendar::*, day_count::*, schedule::*}};
     /// use quant_core::instruments::bond_yield::YieldConvention;
     /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
     /// # let bond = FixedBond {
     /// #     issue_date: date("2026-01-15"), maturity_date: date("2036-01-15"), coupon_rate: 0.05,
     /// #     face_value: 100.0, frequency: Frequency::Semiannual, day_count: DayCount::ActActIcma,
-    /// #     end_of_month: false, calendar: Calendar::None,
+    /// #     end_of_month: false, stub: Stub::ShortFront, calendar: Calendar::None,
     /// #     convention: BusinessDayConvention::Unadjusted,
     /// # };
     /// let (settlement, street) = (date("2026-01-15"), YieldConvention::Street);
@@ -302,13 +306,13 @@ impl FixedBond {
     /// # Examples
     ///
     /// ```
-    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, Stub, calendar::*, day_count::*, schedule::*}};
     /// use quant_core::curves::{Curve, CurveType, Interpolation};
     /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
     /// # let bond = FixedBond {
     /// #     issue_date: date("2026-01-15"), maturity_date: date("2028-01-15"), coupon_rate: 0.05,
     /// #     face_value: 100.0, frequency: Frequency::Annual, day_count: DayCount::ActActIcma,
-    /// #     end_of_month: false, calendar: Calendar::None,
+    /// #     end_of_month: false, stub: Stub::ShortFront, calendar: Calendar::None,
     /// #     convention: BusinessDayConvention::Unadjusted,
     /// # };
     /// // A two-year bond of 5 % a year on the day of its issue.
@@ -361,6 +365,7 @@ mod tests {
             calendar::{BusinessDayConvention, Calendar},
             day_count::DayCount,
             schedule::Frequency,
+            schedule_rule::Stub,
         },
     };
 
@@ -377,6 +382,7 @@ mod tests {
             frequency: Frequency::Semiannual,
             day_count: DayCount::ActActIcma,
             end_of_month: false,
+            stub: Stub::ShortFront,
             calendar: Calendar::None,
             convention: BusinessDayConvention::Unadjusted,
         }
@@ -392,6 +398,41 @@ mod tests {
         let long = bond("2018-07-01", "2048-01-01", 0.08);
         let measures = long.measures(date("2018-07-01"), 0.09, Street).unwrap();
         assert!((measures.macaulay_duration - 10.919_145_3).abs() < 5e-8, "{measures:?}");
+    }
+
+    #[test]
+    fn a_long_first_period_is_priced_as_the_treasury_does() {
+        // 31 CFR 356, appendix B, section II.C: 8½ % of March 1990 to May 1995, at 8.53 %.
+        let mut note = bond("1990-03-01", "1995-05-15", 0.085);
+        note.stub = Stub::LongFront;
+        let price = note.dirty_price(date("1990-03-01"), 0.0853, Treasury).unwrap();
+        assert!((price - 99.805_118).abs() < 5e-7, "{price}");
+        let coupon = note.cash_flows(None).unwrap().cashflows[0].amount;
+        assert!((coupon - 4.25 * (75.0 / 181.0 + 1.0)).abs() < 1e-15);
+        let rate = note.yield_to_maturity(date("1990-03-01"), price, Treasury).unwrap();
+        assert!((rate - 0.0853).abs() < 1e-16, "{rate}");
+    }
+
+    #[test]
+    fn a_last_period_that_is_not_regular_is_discounted_by_its_part() {
+        let stub = |stub, day_count| FixedBond {
+            stub,
+            day_count,
+            ..bond("2020-01-15", "2022-04-15", 0.06)
+        };
+        // By 30/360 the last three months are half a period.
+        let by_months = DayCount::Thirty360BondBasis;
+        let price = |end, last: f64| {
+            let at = |periods: f64| libm::pow(1.02, -periods);
+            let regular: f64 = (1..end).map(|period| 3.0 * at(f64::from(period))).sum();
+            regular + (100.0 + last) * at(4.5)
+        };
+        for (kind, expected) in [(Stub::ShortBack, price(5, 1.5)), (Stub::LongBack, price(4, 4.5))]
+        {
+            let bond = stub(kind, by_months);
+            let found = bond.dirty_price(bond.issue_date, 0.04, Street).unwrap();
+            assert!((found - expected).abs() < 1e-12, "{kind}: {found} {expected}");
+        }
     }
 
     #[test]
@@ -514,8 +555,10 @@ mod tests {
             DayCount::Bus252,
         ];
         let dates = (690_000_i32..760_000, 2_i32..12_000, 0.0..1.0);
-        (dates, 0_usize..6, 0_usize..8, 0.0..0.15, any::<bool>()).prop_map(
-            move |((start, length, part), frequency, kind, coupon_rate, end_of_month)| {
+        let stubs = [Stub::ShortFront, Stub::LongFront, Stub::ShortBack, Stub::LongBack];
+        let kind = (0_usize..8, 0_usize..4);
+        (dates, 0_usize..6, kind, 0.0..0.15, any::<bool>()).prop_map(
+            move |((start, length, part), frequency, (kind, stub), coupon_rate, end_of_month)| {
                 let day = |n| NaiveDate::from_num_days_from_ce_opt(n).unwrap();
                 let bond = FixedBond {
                     issue_date: day(start),
@@ -525,6 +568,7 @@ mod tests {
                     frequency: Frequency::from_count(frequencies[frequency]).unwrap(),
                     day_count: kinds[kind],
                     end_of_month,
+                    stub: stubs[stub],
                     calendar: Calendar::Target,
                     convention: BusinessDayConvention::Unadjusted,
                 };

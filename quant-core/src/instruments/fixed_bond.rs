@@ -1,13 +1,13 @@
 //! Bonds with a fixed coupon: cash flows and accrued interest.
 //!
 //! Interest accrues over unadjusted periods; a calendar and a convention move payments only, as
-//! bond markets do. Not modelled: long first periods, irregular last periods, periods of
-//! ex-dividend, sinking funds.
+//! bond markets do. Not modelled: stubs at both ends, periods of ex-dividend, sinking funds.
 
 use std::borrow::Cow;
 
 use chrono::NaiveDate;
 
+use super::coupon_period::{CouponPeriod, CouponPeriods};
 use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::named::named;
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
         day_count::{DayCount, Reference},
         require_year,
         schedule::{Frequency, Period, Schedule},
+        schedule_rule::Stub,
     },
 };
 
@@ -37,8 +38,11 @@ pub struct FixedBond {
     pub frequency: Frequency,
     /// Day-count convention of the coupon periods.
     pub day_count: DayCount,
-    /// End-of-month rule: coupons fall on month ends if the maturity does.
+    /// End-of-month rule: coupons fall on month ends if the maturity does, or the issue for a stub
+    /// at the back.
     pub end_of_month: bool,
+    /// Place and length of the period that is not regular.
+    pub stub: Stub,
     /// Calendar of the payments, and of the day count BUS/252.
     pub calendar: Calendar,
     /// Business-day convention for payments on a holiday.
@@ -94,8 +98,10 @@ impl FixedBond {
     /// ```
     ///
     /// where F is the face value, c the coupon rate and τ the day count over the unadjusted
-    /// period. The periods are those of [`Schedule`]: counted back from the maturity, with a short
-    /// first one where they do not divide the bond's life.
+    /// period. The periods are those of [`Schedule`], counted back from the maturity, or from the
+    /// issue for a stub at the back. Where they do not divide the bond's life, the first or the last
+    /// one is short; a long stub is that one and its neighbour together. By ACT/ACT ICMA τ of a long
+    /// stub is the sum over both.
     ///
     /// Payments *on* the settlement date belong to the seller. Accrued interest is what was earned
     /// before the settlement and is paid after it, so there is none at a coupon date, before the
@@ -108,14 +114,15 @@ impl FixedBond {
     /// [`Error::Date`](crate::Error::Date) for a maturity that is not after the issue or a date
     /// outside the years 1 to 9999, [`Error::Domain`](crate::Error::Domain) for a number outside
     /// its documented range, [`Error::Conflict`](crate::Error::Conflict) for BUS/252 without a
-    /// calendar, [`Error::Overflow`](crate::Error::Overflow) for a coupon that is no double.
+    /// calendar and for a stub where none may be, [`Error::Overflow`](crate::Error::Overflow) for a
+    /// coupon that is no double.
     ///
     /// # Examples
     ///
     /// ```
     /// use quant_core::instruments::fixed_bond::FixedBond;
     /// use quant_core::time::{
-    ///     NaiveDate, calendar::{BusinessDayConvention, Calendar}, day_count::DayCount,
+    ///     NaiveDate, Stub, calendar::{BusinessDayConvention, Calendar}, day_count::DayCount,
     ///     schedule::Frequency,
     /// };
     ///
@@ -129,6 +136,7 @@ impl FixedBond {
     ///     frequency: Frequency::Semiannual,
     ///     day_count: DayCount::ActActIcma,
     ///     end_of_month: false,
+    ///     stub: Stub::ShortFront,
     ///     calendar: Calendar::None,
     ///     convention: BusinessDayConvention::Unadjusted,
     /// };
@@ -143,15 +151,15 @@ impl FixedBond {
     ///
     /// 31 CFR part 356, appendix B; International Capital Market Association, rule 251.
     pub fn cash_flows(&self, settlement_date: Option<NaiveDate>) -> Result<CashFlows> {
-        let schedule = self.validated_schedule(settlement_date)?;
-        let mut cashflows = Vec::with_capacity(schedule.len() + 1);
+        let periods = self.validated_periods(settlement_date)?;
+        let mut cashflows = Vec::with_capacity(periods.parts() + 1);
         let mut accrued_interest = 0.0;
-        for period in schedule {
+        for period in periods {
             let coupon = self.coupon(&period)?;
             match settlement_date {
                 Some(settlement) if coupon.date <= settlement => continue,
-                Some(settlement) if period.start < settlement => {
-                    accrued_interest += self.interest(&period, settlement.min(period.end))?.1;
+                Some(settlement) if period.start() < settlement => {
+                    accrued_interest += self.interest(&period, settlement.min(period.end()))?.1;
                 }
                 _ => {}
             }
@@ -190,11 +198,6 @@ impl FixedBond {
 
     /// Returns sentences on the schedule, the interest and the payments.
     pub(super) fn conventions(&self) -> [Cow<'static, str>; 4] {
-        let schedule = if self.end_of_month {
-            "Periods are counted back from the maturity, at month ends if it is one; the first may be short."
-        } else {
-            "Periods are counted back from the maturity by its day of the month; the first may be short."
-        };
         let payments = if self.convention == BusinessDayConvention::Unadjusted {
             "Payments are due at the ends of their periods, on holidays too.".into()
         } else {
@@ -203,36 +206,62 @@ impl FixedBond {
                 .into()
         };
         [
-            schedule.into(),
+            self.periods_in_words(),
             format!("Interest accrues by {} over unadjusted periods.", self.day_count).into(),
             payments,
             "A payment on the settlement date is the seller's.".into(),
         ]
     }
 
-    pub(super) fn validated_schedule(
+    /// Returns a sentence on the layout of the interest periods.
+    fn periods_in_words(&self) -> Cow<'static, str> {
+        let anchor =
+            if self.is_counted_from_issue() { "from the issue" } else { "back from the maturity" };
+        let day = if self.end_of_month {
+            ", at month ends if it is one"
+        } else {
+            " by its day of the month"
+        };
+        let irregular = match self.stub {
+            Stub::ShortFront => "the first may be short",
+            Stub::LongFront => "the first may be long",
+            Stub::ShortBack => "the last may be short",
+            Stub::LongBack => "the last may be long",
+            Stub::None => "all are regular",
+        };
+        format!("Periods are counted {anchor}{day}; {irregular}.").into()
+    }
+
+    fn is_counted_from_issue(&self) -> bool {
+        matches!(self.stub, Stub::ShortBack | Stub::LongBack)
+    }
+
+    /// Returns the interest periods, after a check of all fields and of the settlement.
+    pub(super) fn validated_periods(
         &self,
         settlement_date: Option<NaiveDate>,
-    ) -> Result<Schedule> {
+    ) -> Result<CouponPeriods> {
         let Self { issue_date, maturity_date, frequency, end_of_month, .. } = *self;
-        let schedule = Schedule::backward(issue_date, maturity_date, frequency, end_of_month)?;
+        let count =
+            if self.is_counted_from_issue() { Schedule::forward } else { Schedule::backward };
+        let schedule = count(issue_date, maturity_date, frequency, end_of_month)?;
         check::annual_rate("coupon_rate", self.coupon_rate)?;
         check::positive("face_value", self.face_value)?;
         self.day_count.require_calendar(self.calendar)?;
         if let Some(settlement_date) = settlement_date {
             require_year("settlement_date", settlement_date)?;
         }
-        Ok(schedule)
+        CouponPeriods::new(schedule, self.stub)
     }
 
-    pub(super) fn coupon(&self, period: &Period) -> Result<CashFlow> {
-        let (year_fraction, amount) = self.interest(period, period.end)?;
+    pub(super) fn coupon(&self, period: &CouponPeriod) -> Result<CashFlow> {
+        let (year_fraction, amount) = self.interest(period, period.end())?;
         Ok(CashFlow {
-            date: self.calendar.adjust(period.end, self.convention)?,
+            date: self.calendar.adjust(period.end(), self.convention)?,
             amount,
             kind: CashFlowKind::Coupon,
-            period_start: period.start,
-            period_end: period.end,
+            period_start: period.start(),
+            period_end: period.end(),
             year_fraction,
         })
     }
@@ -250,17 +279,35 @@ impl FixedBond {
 
     /// Returns the year fraction from the start of the period to `end`, a day in the period, and
     /// the interest earned by then in the unit of the face value.
-    pub(super) fn interest(&self, period: &Period, end: NaiveDate) -> Result<(f64, f64)> {
-        let year_fraction = self.year_fraction(period, period.start, end);
+    pub(super) fn interest(&self, period: &CouponPeriod, end: NaiveDate) -> Result<(f64, f64)> {
+        let year_fraction = self.fraction_until(period, end);
         let amount = self.face_value * self.coupon_rate * year_fraction;
         Ok((year_fraction, check::result("face_value", amount)?))
     }
 
-    /// The year fraction between two days of a period, or of the regular one with the same end.
+    /// The year fraction from the start of an interest period to a day in it.
+    fn fraction_until(&self, period: &CouponPeriod, end: NaiveDate) -> f64 {
+        let CouponPeriod { earlier, later } = period;
+        match earlier {
+            None => self.year_fraction(later, later.start, end),
+            Some(earlier) if self.day_count == DayCount::ActActIcma => {
+                let before = self.year_fraction(earlier, earlier.start, end.min(earlier.end));
+                before + self.year_fraction(later, later.start, end.max(later.start))
+            }
+            Some(earlier) => {
+                let whole = Period { start: earlier.start, regular_start: earlier.start, ..*later };
+                self.year_fraction(&whole, whole.start, end)
+            }
+        }
+    }
+
+    /// The year fraction between two days of a period, or of a regular one that holds it.
     pub(super) fn year_fraction(&self, period: &Period, start: NaiveDate, end: NaiveDate) -> f64 {
+        // ACT/365L asks whether the interest period itself has a leap day.
+        let is_icma = self.day_count == DayCount::ActActIcma;
         let reference = Reference {
             period_start: period.regular_start,
-            period_end: period.end,
+            period_end: if is_icma { period.regular_end } else { period.end },
             frequency: self.frequency,
             maturity_date: self.maturity_date,
             calendar: self.calendar,
@@ -288,6 +335,7 @@ mod tests {
             frequency: Frequency::Semiannual,
             day_count: DayCount::Thirty360BondBasis,
             end_of_month: false,
+            stub: Stub::ShortFront,
             calendar: Calendar::None,
             convention: BusinessDayConvention::Unadjusted,
         }
@@ -314,6 +362,33 @@ mod tests {
         bond.day_count = DayCount::ActActIcma;
         // 61 of the 182 days from 15 January to 15 July.
         assert_eq!(bond.cash_flows(None).unwrap().cashflows[0].year_fraction, 61.0 / 364.0);
+    }
+
+    #[test]
+    fn a_stub_may_be_long_and_at_either_end() {
+        let first_and_last = |stub| {
+            let bond = FixedBond {
+                stub,
+                day_count: DayCount::ActActIcma,
+                ..bond("2024-05-15", "2025-07-15")
+            };
+            let coupons = bond.cash_flows(None).unwrap().cashflows;
+            let years = |index: usize| coupons[index].year_fraction;
+            (years(0), years(coupons.len() - 2))
+        };
+        // 61 of the 182 days from 15 January to 15 July 2024, and of the 184 from 15 May to 15
+        // November 2025.
+        let (front, back) = (61.0 / 364.0, 61.0 / 368.0);
+        assert_eq!(first_and_last(Stub::ShortFront), (front, 0.5));
+        assert_eq!(first_and_last(Stub::LongFront), (front + 0.5, 0.5));
+        assert_eq!(first_and_last(Stub::ShortBack), (0.5, back));
+        assert_eq!(first_and_last(Stub::LongBack), (0.5, 0.5 + back));
+        let long = FixedBond { stub: Stub::LongFront, ..bond("2024-05-15", "2025-07-15") };
+        let flows = long.cash_flows(Some(date("2024-08-15"))).unwrap();
+        assert_eq!(flows.accrued_interest, Some(5.0 * (90.0 / 360.0)));
+        assert_eq!(flows.cashflows[0].amount, 5.0 * (240.0 / 360.0));
+        let none = FixedBond { stub: Stub::None, ..long };
+        assert_eq!(none.cash_flows(None).unwrap_err().argument(), Some("stub"));
     }
 
     #[test]

@@ -126,6 +126,75 @@ pub fn derivative(function: Function, x: f64, h: f64, scheme: Scheme) -> Result<
     check::result(if h > x.abs() { "h" } else { "x" }, quotient.to_f64())
 }
 
+/// Returns the derivative itself of `function` at `x`; `None` for the square root at 0, which has none.
+///
+/// ```text
+/// (eˣ)′ = eˣ          (sin x)′ = cos x    (√x)′ = 1 / 2√x       (x²)′ = 2x
+/// (ln x)′ = 1/x       (cos x)′ = −sin x   (tan x)′ = 1 / cos² x   (x³)′ = 3x²
+/// ```
+///
+/// The result is the limit of [`derivative`] for steps that tend to zero, within 0.5001 units in the
+/// last place; one too small for a double is zero. Angles are in radians.
+///
+/// # Errors
+///
+/// - [`Error::Domain`](crate::Error::Domain) for an `x` that is not finite, and where the function has
+///   no value: a logarithm at zero or below, a square root below zero.
+/// - [`Error::Overflow`](crate::Error::Overflow) where the derivative is too large for a double.
+///
+/// # Examples
+///
+/// ```
+/// use quant_core::numerical::derivative::{Function, analytic_derivative};
+///
+/// assert_eq!(analytic_derivative(Function::Cube, 2.0)?, Some(12.0));
+/// assert_eq!(analytic_derivative(Function::Exp, 1.0)?, Some(std::f64::consts::E));
+/// assert_eq!(analytic_derivative(Function::Sqrt, 0.0)?, None);
+/// # Ok::<(), quant_core::Error>(())
+/// ```
+///
+/// # References
+///
+/// Abramowitz and Stegun (1964), 3.3.1, 4.1.46, 4.2.48 and 4.3.105 to 4.3.107.
+pub fn analytic_derivative(function: Function, x: f64) -> Result<Option<f64>> {
+    check::finite("x", x)?;
+    within_domain(function, x, 0.0, Scheme::Forward)?;
+    if function == Function::Sqrt && x == 0.0 {
+        return Ok(None);
+    }
+    let (point, one, zero) = (Scaled::from(x), Scaled::from(1.0), Scaled::ZERO);
+    let value = match function {
+        Function::Exp => exp_of(point),
+        Function::Log => one / point,
+        Function::Sin => cos(point, zero),
+        Function::Cos => -sin(point, zero),
+        Function::Sqrt => one / point.sqrt().times_power_of_two(1),
+        Function::Tan => {
+            let cosine = cos(point, zero);
+            one / (cosine * cosine)
+        }
+        Function::Square => point.times_power_of_two(1),
+        Function::Cube => {
+            let square = point * point;
+            square.times_power_of_two(1) + square
+        }
+    };
+    check::result("x", value.to_f64()).map(Some)
+}
+
+/// The exponential of a number, zero or infinite where no double is as small or as large.
+fn exp_of(x: Scaled) -> Scaled {
+    // The factor beside it in a quotient is from e⁻⁷⁴⁵ to e⁷¹¹: beyond ±4,000 the exponential alone
+    // decides.
+    const DECIDED: f64 = 4000.0;
+    let value = x.to_f64();
+    if value < -DECIDED {
+        return Scaled::ZERO;
+    }
+    let clamped = if value > DECIDED { Scaled::from(DECIDED) } else { x };
+    exp(clamped.to_double_double())
+}
+
 /// Explains [`derivative`].
 ///
 /// # Errors
@@ -226,14 +295,7 @@ impl DifferenceInterval {
     }
 
     fn exp(&self) -> Scaled {
-        // No width is above e⁷¹¹ or below e⁻⁷⁴⁵: beyond ±4,000 the exponential alone decides.
-        const DECIDED: f64 = 4000.0;
-        let upper = self.upper().to_f64();
-        if upper < -DECIDED {
-            return Scaled::ZERO;
-        }
-        let clamped = if upper > DECIDED { Scaled::from(DECIDED) } else { self.upper() };
-        exp(clamped.to_double_double()) * exp_decrease_ratio(self.width())
+        exp_of(self.upper()) * exp_decrease_ratio(self.width())
     }
 
     fn log(&self) -> Scaled {
@@ -291,6 +353,43 @@ mod tests {
             let quotient = derivative(function, x, h, scheme).unwrap();
             let error = (quotient - expected).abs() / expected.abs();
             assert!(error <= f64::EPSILON, "{function:?} at {x}, {h}: {quotient}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn the_derivative_is_the_limit_of_the_quotients() {
+        for function in FUNCTIONS {
+            for x in [1e-300, 0.1, 0.75, 1.0, 3.0, 1e6, 1e22] {
+                let limit = derivative(function, x, 1e-320, Forward);
+                let Ok(found) = analytic_derivative(function, x) else {
+                    assert_eq!(limit.unwrap_err().code(), "overflow", "{function:?} at {x}");
+                    continue;
+                };
+                let (found, limit) = (found.unwrap(), limit.unwrap());
+                let error = (found - limit).abs();
+                assert!(
+                    error <= f64::EPSILON * limit.abs(),
+                    "{function:?} at {x}: {found}, not {limit}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_no_derivative_where_the_function_has_none() {
+        assert_eq!(analytic_derivative(Sqrt, 0.0), Ok(None));
+        assert_eq!(analytic_derivative(Sqrt, -0.0), Ok(None));
+        assert_eq!(analytic_derivative(Square, -0.0).unwrap().unwrap().to_bits(), 0);
+        assert_eq!(analytic_derivative(Exp, -1e9), Ok(Some(0.0)));
+        for (function, x, code) in [
+            (Log, 0.0, "domain"),
+            (Sqrt, -1.0, "domain"),
+            (Sin, f64::NAN, "domain"),
+            (Exp, 710.0, "overflow"),
+            (Log, 5e-324, "overflow"),
+        ] {
+            let error = analytic_derivative(function, x).unwrap_err();
+            assert_eq!((error.code(), error.argument()), (code, Some("x")), "{function:?} at {x}");
         }
     }
 

@@ -10,6 +10,7 @@ use super::dual_active_set::{Failure, Minimum, minimise};
 use super::first_order::{Optimum, ratio_error, volatility_error};
 use super::limits::Limits;
 use super::max_sharpe::{RATIO_AS_GIVEN, excess_returns, refusal, riskless};
+use super::min_variance::{BindingBound, binding_bounds, marginals, parts_of};
 use super::symmetric::sum;
 use super::target_return::RETURN_IS_MET;
 #[cfg(doc)]
@@ -56,6 +57,21 @@ pub struct ConstrainedProblem {
     pub turnover: Option<TurnoverLimit>,
     /// The goal.
     pub goal: Goal,
+}
+
+/// The limits that hold a portfolio, and the risk of each of its assets.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ConstrainedDetail {
+    /// The bound at which each weight lies.
+    pub binding_bounds: Vec<BindingBound>,
+    /// The limit at which the weighted sum of each constraint lies, in the order of the constraints.
+    pub binding_constraints: Vec<BindingBound>,
+    /// Whether the turnover is as large as it may be; `None` where it is not limited.
+    pub is_turnover_binding: Option<bool>,
+    /// The part of the volatility of each asset; they add up to the volatility.
+    pub risk_contributions: Vec<f64>,
 }
 
 impl ConstrainedProblem {
@@ -172,6 +188,59 @@ impl ConstrainedProblem {
             .with_conventions(self.limits().convention()))
     }
 
+    /// Returns the binding limits and the risk contributions of a portfolio that
+    /// [`solve`](Self::solve) found.
+    ///
+    /// A weight is at its bound where it equals the bound. A weighted sum and the turnover are at
+    /// their limits within 1e-10 of the sizes of their terms. The contribution of an asset is
+    /// `wᵢ (Σw)ᵢ / σ`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Shape`] where there are not as many weights as assets; [`Error::Overflow`] where a
+    /// contribution is no double.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::portfolio::constrained::{ConstrainedProblem, Goal, LinearConstraint};
+    /// use quant_core::portfolio::min_variance::BindingBound;
+    ///
+    /// let coefficients = vec![1.0, 0.0];
+    /// let problem = ConstrainedProblem {
+    ///     expected_returns: vec![0.04, 0.06],
+    ///     covariance_matrix: [[0.01, 0.0], [0.0, 0.01]].into(),
+    ///     risk_free_rate: 0.02,
+    ///     min_weights: None,
+    ///     max_weights: None,
+    ///     constraints: vec![LinearConstraint { coefficients, min: None, max: Some(0.25) }],
+    ///     turnover: None,
+    ///     goal: Goal::MinVariance,
+    /// };
+    /// let detail = problem.detail(&problem.solve()?)?;
+    /// assert_eq!(detail.binding_constraints, [BindingBound::Upper]);
+    /// assert_eq!(detail.binding_bounds, [BindingBound::None; 2]);
+    /// assert!((detail.risk_contributions[1] / detail.risk_contributions[0] - 9.0).abs() < 1e-12);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    ///
+    /// # References
+    ///
+    /// Tasche (2000), "Risk Contributions and Performance Measurement".
+    pub fn detail(&self, portfolio: &Portfolio) -> Result<ConstrainedDetail> {
+        let weights = &portfolio.weights;
+        check::length("weights", weights.len(), self.covariance_matrix.size())?;
+        let marginals = marginals(&self.covariance_matrix, weights);
+        let Assets { min_weights, max_weights, .. } = self.assets();
+        let constraints = self.constraints.iter();
+        Ok(ConstrainedDetail {
+            binding_bounds: binding_bounds(weights, min_weights, max_weights),
+            binding_constraints: constraints.map(|one| one.binding_bound(weights)).collect(),
+            is_turnover_binding: self.turnover.as_ref().map(|limit| limit.is_binding(weights)),
+            risk_contributions: parts_of(portfolio.volatility, weights, &marginals)?,
+        })
+    }
+
     /// The coefficients of the constraints that the weights meet as equalities, to rounding.
     fn active_constraints(&self, weights: &[f64]) -> Vec<Vec<f64>> {
         let mut rows = self.limits().active(weights);
@@ -259,6 +328,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_limits_that_hold_a_portfolio_are_told() {
+        let mut problem = problem(3, Goal::MinVariance);
+        problem.max_weights = Some(vec![f64::INFINITY, 0.2, f64::INFINITY]);
+        let group = |min, max| LinearConstraint { coefficients: vec![0.0, 1.0, 1.0], min, max };
+        problem.constraints = vec![group(None, Some(0.9)), group(Some(0.5), None)];
+        problem.turnover = turnover(&[0.5, 0.2, 0.3], 1.0);
+        let found = problem.solve().unwrap();
+        let detail = problem.detail(&found).unwrap();
+        let [free, low, high] = [BindingBound::None, BindingBound::Lower, BindingBound::Upper];
+        assert_eq!(detail.binding_bounds, [free, high, free]);
+        assert_eq!(detail.binding_constraints, [free, low]);
+        assert_eq!(detail.is_turnover_binding, Some(false));
+        let total: f64 = detail.risk_contributions.iter().sum();
+        assert!((total - found.volatility).abs() < 1e-15, "{total}");
+        problem.constraints.clear();
+        problem.max_weights = None;
+        problem.turnover = turnover(&[0.1, 0.2, 0.7], 0.2);
+        let detail = problem.detail(&problem.solve().unwrap()).unwrap();
+        assert_eq!(detail.is_turnover_binding, Some(true));
+        assert_eq!(detail.binding_bounds, [free; 3]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Limits of a portfolio beside the bounds on its weights.
 
+use super::min_variance::BindingBound;
 use super::symmetric::dot;
 use crate::{Error, Result, check};
 
@@ -52,6 +53,34 @@ impl LinearConstraint {
     }
 }
 
+impl LinearConstraint {
+    /// Returns the limit that the weights meet as an equality, to rounding; the lower one where both
+    /// limits are one number.
+    pub(super) fn binding_bound(&self, weights: &[f64]) -> BindingBound {
+        let terms = self.coefficients.iter().zip(weights).map(|(a, weight)| (a * weight).abs());
+        let size: f64 = terms.sum();
+        let is_at = |level: f64| {
+            (dot(&self.coefficients, weights) - level).abs() <= ACTIVE * (size + level.abs())
+        };
+        if self.min.is_some_and(is_at) {
+            BindingBound::Lower
+        } else if self.max.is_some_and(is_at) {
+            BindingBound::Upper
+        } else {
+            BindingBound::None
+        }
+    }
+}
+
+impl TurnoverLimit {
+    /// Returns whether the weights use the whole limit, to rounding.
+    pub(super) fn is_binding(&self, weights: &[f64]) -> bool {
+        let changes = weights.iter().zip(&self.current_weights);
+        let traded: f64 = changes.map(|(weight, current)| (weight - current).abs()).sum();
+        (traded - self.max_turnover).abs() <= ACTIVE * (1.0 + traded)
+    }
+}
+
 /// Linear constraints with a limit of turnover.
 #[derive(Clone, Copy)]
 pub(super) struct Limits<'a> {
@@ -91,23 +120,12 @@ impl<'a> Limits<'a> {
 
     /// Returns the coefficients of the limits that the weights meet as equalities, to rounding.
     pub(super) fn active(self, weights: &[f64]) -> Vec<Vec<f64>> {
-        let is_met = |row: &[f64], level: f64| {
-            let size: f64 = row.iter().zip(weights).map(|(a, weight)| (a * weight).abs()).sum();
-            (dot(row, weights) - level).abs() <= ACTIVE * (size + level.abs())
-        };
-        let linear = self.constraints.iter().filter(|constraint| {
-            let mut levels = constraint.min.into_iter().chain(constraint.max);
-            levels.any(|level| is_met(&constraint.coefficients, level))
-        });
+        let is_active = |one: &&LinearConstraint| one.binding_bound(weights) != BindingBound::None;
+        let linear = self.constraints.iter().filter(is_active);
         let mut rows: Vec<Vec<f64>> = linear.map(|one| one.coefficients.clone()).collect();
-        if let Some(turnover) = self.turnover {
+        if let Some(turnover) = self.turnover.filter(|limit| limit.is_binding(weights)) {
             let changes = weights.iter().zip(&turnover.current_weights);
-            let row: Vec<f64> =
-                changes.clone().map(|(weight, current)| (weight - current).signum()).collect();
-            let traded: f64 = changes.map(|(weight, current)| (weight - current).abs()).sum();
-            if (traded - turnover.max_turnover).abs() <= ACTIVE * (1.0 + traded) {
-                rows.push(row);
-            }
+            rows.push(changes.map(|(weight, current)| (weight - current).signum()).collect());
         }
         rows
     }

@@ -150,7 +150,7 @@ impl MinVariance {
     }
 }
 
-/// A bound at which a weight lies.
+/// A bound at which a weight, or a weighted sum of weights, lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BindingBound {
     /// None: the weight is between its bounds.
@@ -219,18 +219,12 @@ impl MinVariance {
     pub fn detail(&self, portfolio: &MinVariancePortfolio) -> Result<MinVarianceDetail> {
         let weights = &portfolio.weights;
         check::length("weights", weights.len(), self.covariance_matrix.size())?;
-        let marginals =
-            self.covariance_matrix.matrix() * nalgebra::DVector::from_column_slice(weights);
+        let marginals = marginals(&self.covariance_matrix, weights);
         let result = |value| check::result("covariance_matrix", value);
-        let is_riskless = portfolio.volatility == 0.0;
-        let contribution = |(weight, marginal): (&f64, &f64)| {
-            if is_riskless { Ok(0.0) } else { result(weight * (marginal / portfolio.volatility)) }
-        };
-        let risk_contributions = weights.iter().zip(marginals.iter()).map(contribution);
         let gradient = marginals.iter().map(|marginal| result(2.0 * marginal));
         let gradient = gradient.collect::<Result<Vec<_>>>()?;
-        let bounds: Vec<BindingBound> =
-            weights.iter().enumerate().map(|(index, &weight)| self.bound(index, weight)).collect();
+        let bounds =
+            binding_bounds(weights, self.min_weights.as_deref(), self.max_weights.as_deref());
         let free = gradient.iter().zip(&bounds).filter(|(_, bound)| **bound == BindingBound::None);
         let free: Vec<f64> = free.map(|(slope, _)| *slope).collect();
         let count = free.len() as f64;
@@ -239,29 +233,50 @@ impl MinVariance {
             gradient.iter().map(|slope| result(slope - budget)).collect::<Result<Vec<_>>>()
         };
         Ok(MinVarianceDetail {
-            risk_contributions: risk_contributions.collect::<Result<_>>()?,
+            risk_contributions: parts_of(portfolio.volatility, weights, &marginals)?,
             bound_multipliers: budget.map(multipliers).transpose()?,
             budget_multiplier: budget.map(result).transpose()?,
             binding_bounds: bounds,
         })
     }
+}
 
-    /// Returns the bound at which a weight lies.
-    fn bound(&self, index: usize, weight: f64) -> BindingBound {
-        let is = |bounds: &Option<Vec<f64>>| {
-            bounds
-                .as_ref()
-                .and_then(|bounds| bounds.get(index))
-                .is_some_and(|bound| *bound == weight)
+/// Returns the products of the covariance and the weights, which are half the gradient of the variance.
+pub(super) fn marginals(covariance: &Covariance, weights: &[f64]) -> Vec<f64> {
+    let products = covariance.matrix() * nalgebra::DVector::from_column_slice(weights);
+    products.as_slice().to_vec()
+}
+
+/// Returns the part of each asset in a volatility; zeros where the volatility is zero.
+pub(super) fn parts_of(volatility: f64, weights: &[f64], marginals: &[f64]) -> Result<Vec<f64>> {
+    if volatility == 0.0 {
+        return Ok(vec![0.0; weights.len()]);
+    }
+    let part = |(weight, marginal): (&f64, &f64)| {
+        check::result("covariance_matrix", weight * (marginal / volatility))
+    };
+    weights.iter().zip(marginals).map(part).collect()
+}
+
+/// Returns the bound at which each weight lies.
+pub(super) fn binding_bounds(
+    weights: &[f64],
+    min_weights: Option<&[f64]>,
+    max_weights: Option<&[f64]>,
+) -> Vec<BindingBound> {
+    let bound = |(index, weight): (usize, &f64)| {
+        let is_at = |bounds: Option<&[f64]>| {
+            bounds.and_then(|bounds| bounds.get(index)).is_some_and(|bound| bound == weight)
         };
-        if is(&self.min_weights) {
+        if is_at(min_weights) {
             BindingBound::Lower
-        } else if is(&self.max_weights) {
+        } else if is_at(max_weights) {
             BindingBound::Upper
         } else {
             BindingBound::None
         }
-    }
+    };
+    weights.iter().enumerate().map(bound).collect()
 }
 
 /// The weights of least variance, of least norm where they are not unique.

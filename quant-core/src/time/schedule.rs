@@ -90,16 +90,20 @@ pub struct Period {
     /// Start of a period of full length with the same end; earlier than `start` in a
     /// short first period only, and there possibly before the year 1.
     pub regular_start: NaiveDate,
+    /// End of a period of full length with the same start; later than `end` in a short last
+    /// period only, and there possibly after the year 9999.
+    pub regular_end: NaiveDate,
 }
 
 /// The coupon periods between two dates, in order of time.
 ///
-/// Coupon dates are counted backwards from the maturity: the k-th from the end lies k periods of
+/// [Backward](Self::backward) coupon dates are counted from the maturity: the k-th from the end lies k periods of
 /// `12 / frequency` months before it, on the same day of the month, clipped to the month's end.
 /// Each is counted from the maturity itself, so that a clipped date clips no other. What is left
 /// at the front is a short first period. With `end_of_month`, and a maturity at the end of its
 /// month, every coupon date is the end of its month; with another maturity it changes nothing.
-/// No date is moved for weekends or holidays.
+/// [Forward](Self::forward) ones are counted from the issue by the same rules, and what is left is
+/// a short last period. No date is moved for weekends or holidays.
 ///
 /// # Examples
 ///
@@ -116,10 +120,12 @@ pub struct Period {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Schedule {
-    /// The month of the maturity, and the day for which every coupon date asks.
+    /// The month of the last regular coupon date, and the day for which every coupon date asks.
     last_month: i64,
     day: u32,
     months: i64,
+    /// The end of the last period.
+    maturity_date: NaiveDate,
     /// The number of periods that the iterator has still to return.
     remaining: i64,
     /// The first day of the next period.
@@ -141,25 +147,15 @@ impl Schedule {
         frequency: Frequency,
         end_of_month: bool,
     ) -> Result<Self> {
-        gregorian::require_year("issue_date", issue_date)?;
-        gregorian::require_year("maturity_date", maturity_date)?;
-        if maturity_date <= issue_date {
-            return Err(Error::Date {
-                argument: "maturity_date",
-                value: maturity_date,
-                requirement: "after the issue date",
-            });
-        }
-        // Asking for the 31st of every month and clipping gives its end.
-        let sticky = end_of_month && gregorian::is_month_end(maturity_date);
-        let day = if sticky { 31 } else { maturity_date.day() };
+        require_order(issue_date, maturity_date)?;
         let last_month = gregorian::month_index(maturity_date);
         let months = frequency.months();
         let whole = (last_month - gregorian::month_index(issue_date)) / months;
         let mut schedule = Self {
             last_month,
-            day,
+            day: day_of_coupons(maturity_date, end_of_month),
             months,
+            maturity_date,
             remaining: whole,
             start: issue_date,
             regular_start: issue_date,
@@ -171,11 +167,76 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// The coupon date with `periods` periods between it and the maturity.
+    /// Lays out the periods from `issue_date` to `maturity_date`, counted from the issue, as
+    /// [above](Schedule).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`backward`](Self::backward).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::time::{NaiveDate, schedule::{Frequency, Schedule}};
+    ///
+    /// let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+    /// let schedule =
+    ///     Schedule::forward(date("2025-11-01"), date("2026-06-01"), Frequency::Semiannual, false)?;
+    /// let ends: Vec<String> = schedule.map(|period| period.end.to_string()).collect();
+    /// assert_eq!(ends, ["2026-05-01", "2026-06-01"]);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn forward(
+        issue_date: NaiveDate,
+        maturity_date: NaiveDate,
+        frequency: Frequency,
+        end_of_month: bool,
+    ) -> Result<Self> {
+        require_order(issue_date, maturity_date)?;
+        let first_month = gregorian::month_index(issue_date);
+        let months = frequency.months();
+        let whole = (gregorian::month_index(maturity_date) - first_month) / months;
+        let mut schedule = Self {
+            last_month: first_month + whole * months,
+            day: day_of_coupons(issue_date, end_of_month),
+            months,
+            maturity_date,
+            remaining: whole,
+            start: issue_date,
+            regular_start: issue_date,
+        };
+        if schedule.coupon_date(0) < maturity_date {
+            schedule.last_month += months;
+            schedule.remaining += 1;
+        }
+        Ok(schedule)
+    }
+
+    /// The coupon date with `periods` periods between it and the last regular one.
     fn coupon_date(&self, periods: i64) -> NaiveDate {
         gregorian::date_in_month(self.last_month - periods * self.months, self.day)
-            .expect("a coupon date is at most one period before the year 1")
+            .expect("a coupon date is at most one period before the year 1 or after the year 9999")
     }
+}
+
+/// Refuses dates outside the years 1 to 9999, and a maturity that is not after the issue.
+fn require_order(issue_date: NaiveDate, maturity_date: NaiveDate) -> Result<()> {
+    gregorian::require_year("issue_date", issue_date)?;
+    gregorian::require_year("maturity_date", maturity_date)?;
+    if maturity_date > issue_date {
+        return Ok(());
+    }
+    Err(Error::Date {
+        argument: "maturity_date",
+        value: maturity_date,
+        requirement: "after the issue date",
+    })
+}
+
+/// Returns the day of the month for which coupon dates ask that are counted from `anchor`.
+fn day_of_coupons(anchor: NaiveDate, end_of_month: bool) -> u32 {
+    // Asking for the 31st of every month and clipping gives its end.
+    if end_of_month && gregorian::is_month_end(anchor) { 31 } else { anchor.day() }
 }
 
 impl Iterator for Schedule {
@@ -186,9 +247,11 @@ impl Iterator for Schedule {
             return None;
         }
         self.remaining -= 1;
-        let end = self.coupon_date(self.remaining);
-        let period = Period { start: self.start, end, regular_start: self.regular_start };
+        let regular_end = self.coupon_date(self.remaining);
+        let (start, regular_start) = (self.start, self.regular_start);
+        let end = regular_end.min(self.maturity_date);
         (self.start, self.regular_start) = (end, end);
+        let period = Period { start, end, regular_start, regular_end };
         Some(period)
     }
 
@@ -242,6 +305,33 @@ mod tests {
         ];
         for (issue, maturity, count, end_of_month, expected) in rows {
             assert_eq!(dates(issue, maturity, count, end_of_month), expected);
+        }
+    }
+
+    #[test]
+    fn coupon_dates_are_counted_from_the_issue_too() {
+        #[rustfmt::skip]
+        let rows = [
+            ("2024-01-15", "2025-01-15", 2, false, "2024-07-15 2025-01-15"),
+            // A short last period.
+            ("2024-01-15", "2025-03-01", 2, false, "2024-07-15 2025-01-15 2025-03-01"),
+            ("2024-01-15", "2024-01-16", 1, false, "2024-01-16"),
+            ("2024-01-31", "2024-08-15", 4, false, "2024-04-30 2024-07-31 2024-08-15"),
+            // The maturity lies on the clipped date: no stub.
+            ("2024-08-31", "2025-02-28", 2, false, "2025-02-28"),
+            ("2024-02-29", "2025-08-31", 2, true,  "2024-08-31 2025-02-28 2025-08-31"),
+            ("9999-01-15", "9999-12-31", 2, false, "9999-07-15 9999-12-31"),
+        ];
+        for (issue, maturity, count, end_of_month, expected) in rows {
+            let frequency = Frequency::from_count(count).unwrap();
+            let schedule = Schedule::forward(date(issue), date(maturity), frequency, end_of_month);
+            let periods: Vec<Period> = schedule.unwrap().collect();
+            let ends: Vec<String> = periods.iter().map(|period| period.end.to_string()).collect();
+            assert_eq!(ends.join(" "), expected);
+            for period in &periods[..periods.len() - 1] {
+                assert_eq!((period.regular_start, period.regular_end), (period.start, period.end));
+            }
+            assert!(periods[periods.len() - 1].regular_end >= date(maturity));
         }
     }
 

@@ -44,6 +44,14 @@ named!(
     None = "none" | "no stub"
 );
 
+impl Stub {
+    /// Returns the error of a stub where there may be none.
+    pub(crate) fn refusal() -> Error {
+        let problem = "is none, but the periods do not divide the time";
+        Error::Conflict { argument: "stub", problem }
+    }
+}
+
 /// The day of the month on which regular periods end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RollConvention {
@@ -293,10 +301,7 @@ impl ScheduleRule {
         let far_end = if grid.is_forward { last } else { first };
         let is_stub = grid.step != PeriodLength::Whole && grid.date(count)? != far_end;
         if is_stub && self.stub == Stub::None {
-            return Err(Error::Conflict {
-                argument: "stub",
-                problem: "is none, but the periods do not divide the time",
-            });
+            return Err(Stub::refusal());
         }
         if is_stub && matches!(self.stub, Stub::LongFront | Stub::LongBack) {
             dates.pop();

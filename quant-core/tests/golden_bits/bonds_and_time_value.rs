@@ -6,7 +6,7 @@ use quant_core::cash_flows::{
 use quant_core::curves::{Compounding, Curve, CurveType, Interpolation};
 use quant_core::instruments::bond_yield::YieldConvention;
 use quant_core::instruments::{BondMeasures, FixedBond, LevelCouponBond, ZeroCouponBond, g_spread};
-use quant_core::time::{BusinessDayConvention, Calendar, DayCount, Frequency, NaiveDate};
+use quant_core::time::{BusinessDayConvention, Calendar, DayCount, Frequency, NaiveDate, Stub};
 
 use crate::lines::Lines;
 
@@ -92,12 +92,21 @@ fn bonds(lines: &mut Lines) {
         frequency,
         day_count: DayCount::Act365,
         end_of_month: false,
+        stub: Stub::ShortFront,
         calendar: Calendar::None,
         convention: BusinessDayConvention::Unadjusted,
     };
     let (settlement, street) = (day(2024, 10, 15), YieldConvention::Street);
     let parts = bond.key_rate_dv01s(settlement, 0.045, street, &[1.0, 2.0, 5.0, 10.0]);
     lines.add("key rates", settlement, &parts.expect("parts"));
+    for stub in [Stub::LongFront, Stub::ShortBack, Stub::LongBack] {
+        let (maturity_date, day_count) = (day(2027, 9, 20), DayCount::ActActIcma);
+        let bond = FixedBond { stub, maturity_date, day_count, ..bond };
+        let found = bond.measures(settlement, 0.045, street).expect("measures");
+        lines.add("stub", stub, &measures(&found));
+        let rate = bond.yield_to_maturity(settlement, 99.0, street).expect("a yield");
+        lines.add("yield with a stub", stub, &[rate]);
+    }
     for day_count in [DayCount::Act365, DayCount::ActActIcma, DayCount::ActActIsda] {
         let (issue_date, maturity_date) = (day(2024, 1, 15), day(2029, 7, 20));
         let calendar = Calendar::None;

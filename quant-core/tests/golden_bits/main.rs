@@ -18,11 +18,11 @@ use quant_core::curves::{
     Curve, CurveType, Instrument, InstrumentKind, Interpolation, NelsonSiegelSvensson,
 };
 use quant_core::economics::{ces::Ces, cobb_douglas::CobbDouglas};
-use quant_core::entropy::{shannon::shannon_entropy, transfer::transfer_entropy};
+use quant_core::entropy::{shannon_entropy, transfer_entropies, transfer_entropy};
 use quant_core::instruments::bond_yield::YieldConvention;
 use quant_core::instruments::fixed_bond::FixedBond;
 use quant_core::instruments::treasury_bill::{Quote, TreasuryBill};
-use quant_core::numerical::derivative::{Function, Scheme, derivative};
+use quant_core::numerical::{Function, Scheme, analytic_derivative, derivative};
 use quant_core::portfolio::{Covariance, EfficientFrontier, MaxSharpe, MinVariance, TargetReturn};
 use quant_core::pricing::barrier::{BarrierOption, Direction, Knock, Tree};
 use quant_core::pricing::binomial::{self, Exercise};
@@ -37,6 +37,7 @@ use quant_core::regulatory::capital_ratios::Capital;
 use quant_core::time::calendar::{BusinessDayConvention, Calendar};
 use quant_core::time::day_count::{DayCount, Reference};
 use quant_core::time::schedule::Frequency;
+use quant_core::time::schedule_rule::Stub;
 
 mod swaps;
 
@@ -326,6 +327,10 @@ fn others(lines: &mut Lines) {
             lines.add("derivative", (function, h), &[value]);
         }
     }
+    for &function in Function::ALL {
+        let value = analytic_derivative(function, 1.3).expect("a number").expect("a derivative");
+        lines.add("analytic derivative", function, &[value]);
+    }
     let probabilities = [0.1, 0.2, 0.3, 0.15, 0.25];
     let found = [2.0, 10.0].map(|base| shannon_entropy(&probabilities, base).expect("an entropy"));
     lines.add("shannon", probabilities, &found);
@@ -336,6 +341,8 @@ fn others(lines: &mut Lines) {
     let series = |step: u32| (0..200).map(|i| f64::from(i * step % 37)).collect::<Vec<_>>();
     let found = transfer_entropy(&series(5), &series(11), 1, 8).expect("an entropy");
     lines.add("transfer", "i·5 and i·11 modulo 37", &[found]);
+    let found = transfer_entropies(&series(5), &series(11), 2, 6).expect("entropies");
+    lines.add("transfer both ways", "i·5 and i·11 modulo 37", &[found.forward, found.reverse]);
 }
 
 fn portfolios(lines: &mut Lines) {
@@ -399,6 +406,7 @@ fn bonds(lines: &mut Lines) {
             frequency: Frequency::Semiannual,
             day_count,
             end_of_month: true,
+            stub: Stub::ShortFront,
             calendar: Calendar::Target,
             convention: BusinessDayConvention::ModifiedFollowing,
         };

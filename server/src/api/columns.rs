@@ -18,7 +18,9 @@ use poem_openapi::{
 
 pub use self::table::{COLUMNAR, ColumnarOperation, find};
 use super::quantlib::{
-    instruments::foreign_exchange::ForeignExchange,
+    instruments::{
+        Instruments, bonds::Bonds, deposits::Deposits, foreign_exchange::ForeignExchange,
+    },
     pricing::{
         Pricing, bachelier::Bachelier, black76::Black76, digital::DigitalOptions,
         greeks::EuropeanGreeks, kirk::SpreadOptions, rate_options::RateOptions,
@@ -33,7 +35,8 @@ const PATH_END: &str = "/columns";
 /// The interfaces of the single operations, whose paths and tags the columns share.
 type Singles = (
     (Pricing, EuropeanGreeks, Black76, Bachelier, DigitalOptions, SpreadOptions, RateOptions),
-    (ForeignExchange, Time, Calendars, DayCounts),
+    (Instruments, Bonds, Deposits, ForeignExchange),
+    (Time, Calendars, DayCounts),
 );
 
 /// Returns the path and the description of a single operation.

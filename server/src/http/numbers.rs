@@ -1,7 +1,8 @@
-//! Lists of numbers in a body, read without a JSON value for each number.
+//! Lists of numbers in a body, and numbers of an answer.
 //!
 //! A value of serde_json takes 72 bytes, and two bytes of a body can ask for one. A list of numbers
-//! therefore stays JSON text until its type is known, and is then parsed straight into doubles.
+//! therefore stays JSON text until its type is known, and is then parsed straight into doubles. Lists
+//! in which numbers may be null are read as JSON values, and must be short.
 
 use std::{borrow::Cow, ops::Deref};
 
@@ -10,6 +11,13 @@ use poem_openapi::{
     types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
 };
 use serde_json::Value;
+
+/// Returns a number with −0 made 0, so that no answer prints as "-0.0".
+#[must_use]
+pub fn without_negative_zero(number: f64) -> f64 {
+    // IEEE 754: −0.0 + 0.0 is +0.0.
+    number + 0.0
+}
 
 /// A list of at most `MOST` numbers, for requests.
 ///
@@ -95,6 +103,76 @@ impl<const MOST: usize> ToJSON for Numbers<MOST> {
     }
 }
 
+/// A list of numbers of which some may be null, for requests.
+///
+/// A field of this type must limit the number of items, because each is read as a JSON value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OptionalNumbers(Vec<Option<f64>>);
+
+impl OptionalNumbers {
+    /// Returns the numbers of the list, with `absent` in place of each null.
+    #[must_use]
+    pub fn or(&self, absent: f64) -> Vec<f64> {
+        self.0.iter().map(|number| number.unwrap_or(absent)).collect()
+    }
+}
+
+impl Deref for OptionalNumbers {
+    type Target = [Option<f64>];
+
+    fn deref(&self) -> &[Option<f64>] {
+        &self.0
+    }
+}
+
+impl From<Vec<f64>> for OptionalNumbers {
+    fn from(numbers: Vec<f64>) -> Self {
+        Self(numbers.into_iter().map(Some).collect())
+    }
+}
+
+impl Type for OptionalNumbers {
+    const IS_REQUIRED: bool = true;
+
+    type RawValueType = Self;
+    type RawElementValueType = f64;
+
+    fn name() -> Cow<'static, str> {
+        Vec::<Option<f64>>::name()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        let (MetaSchemaRef::Inline(list), MetaSchemaRef::Inline(number)) =
+            (Vec::<f64>::schema_ref(), f64::schema_ref())
+        else {
+            unreachable!("the schemas of a list and of a number are inline")
+        };
+        let number = MetaSchema { nullable: true, ..*number };
+        let items = Some(Box::new(MetaSchemaRef::Inline(Box::new(number))));
+        MetaSchemaRef::Inline(Box::new(MetaSchema { items, ..*list }))
+    }
+
+    fn as_raw_value(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a f64> + 'a> {
+        Box::new(self.0.iter().flatten())
+    }
+}
+
+impl ParseFromJSON for OptionalNumbers {
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        Vec::parse_from_json(value).map(Self).map_err(ParseError::propagate)
+    }
+}
+
+impl ToJSON for OptionalNumbers {
+    fn to_json(&self) -> Option<Value> {
+        self.0.to_json()
+    }
+}
+
 /// The JSON text of a list that holds numbers alone. The text is sound JSON.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberText<'a> {
@@ -162,6 +240,28 @@ mod tests {
         let list = |text: &str| Numbers::<2>::parse_from_json(Some(Value::from(text)));
         assert_eq!(list("[1,2]").expect("two numbers").to_vec(), [1.0, 2.0]);
         assert!(list("[1,2,3]").is_err());
+    }
+
+    #[test]
+    fn a_list_of_optional_numbers_keeps_the_places_of_its_nulls() {
+        let list = OptionalNumbers::parse_from_json(Some(serde_json::json!([0, null, 0.5])));
+        assert_eq!(list.expect("a list").or(f64::INFINITY), [0.0, f64::INFINITY, 0.5]);
+        for other in [serde_json::json!(["1"]), serde_json::json!({}), Value::Null] {
+            assert!(OptionalNumbers::parse_from_json(Some(other)).is_err());
+        }
+        let MetaSchemaRef::Inline(schema) = OptionalNumbers::schema_ref() else {
+            panic!("the schema of a list is inline")
+        };
+        let Some(MetaSchemaRef::Inline(item)) = schema.items.map(|item| *item) else {
+            panic!("a list has items")
+        };
+        assert!(item.nullable && item.ty == "number" && !schema.nullable);
+    }
+
+    #[test]
+    fn no_number_keeps_the_sign_of_zero() {
+        assert_eq!(without_negative_zero(-0.0).to_bits(), 0);
+        assert_eq!(without_negative_zero(-1.5), -1.5);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::arithmetic::double_double::DoubleDouble;
 use crate::arithmetic::exponential::exp;
 use crate::arithmetic::logarithm::ln;
 use crate::arithmetic::scaled::Scaled;
+use crate::instruments::coupon_period::CouponPeriod;
 use crate::instruments::fixed_bond::FixedBond;
 use crate::named::named;
 use crate::{
@@ -64,10 +65,13 @@ const NO_YIELD: f64 = 1e-25;
 
 /// The remaining payments, in units of a power of two near the face value.
 pub(in crate::instruments) struct Claim {
-    /// The payments due at the end of the running coupon period and of every later one.
+    /// The payments due at the end of the running regular period and of every later one; 0 within a
+    /// long stub, which is a regular period and a part of one.
     amounts: Vec<f64>,
     /// The remaining part of the running period, in units of a regular period.
     part: f64,
+    /// The length of the last period after the running one, in units of a regular period.
+    last_length: f64,
     /// The payment that was due before the settlement and is paid after it.
     pub(in crate::instruments) overdue: f64,
     pub(in crate::instruments) accrued: f64,
@@ -86,13 +90,14 @@ pub(in crate::instruments) struct Value {
 
 impl Claim {
     pub(in crate::instruments) fn of(bond: &FixedBond, settlement: NaiveDate) -> Result<Self> {
-        let schedule = bond.validated_schedule(Some(settlement))?;
+        let periods = bond.validated_periods(Some(settlement))?;
         require_year("settlement_date", settlement)?;
         let redemption = bond.redemption()?;
         let (_, exponent) = libm::frexp(bond.face_value);
         let mut claim = Self {
-            amounts: Vec::with_capacity(schedule.len()),
+            amounts: Vec::with_capacity(periods.parts()),
             part: 0.0,
+            last_length: 1.0,
             overdue: 0.0,
             accrued: 0.0,
             frequency: f64::from(bond.frequency.count()),
@@ -104,7 +109,7 @@ impl Claim {
         if settlement >= bond.maturity_date || settlement >= redemption.date {
             return Err(refused(settlement, "before the maturity and the last payment"));
         }
-        for period in schedule {
+        for period in periods {
             claim.add(bond, &period, settlement)?;
         }
         let last = claim.amounts.last_mut().expect("a period ends at the maturity");
@@ -126,36 +131,72 @@ impl Claim {
         let mut amounts = vec![coupon; count];
         *amounts.last_mut().expect("a bond has a last payment") += face_value;
         let accrued = coupon * (1.0 - part);
-        let mut claim = Self { amounts, part, overdue: 0.0, accrued, frequency, exponent };
+        let last_length = 1.0;
+        let mut claim =
+            Self { amounts, part, last_length, overdue: 0.0, accrued, frequency, exponent };
         claim.rescale();
         Ok(claim)
     }
 
     /// Returns the payments with their times in coupon periods.
     pub(in crate::instruments) fn payments(&self) -> impl Iterator<Item = (f64, f64)> {
-        let numbers = 0..self.amounts.len();
-        numbers.map(|number| (self.part + number as f64, self.amounts[number]))
+        let indices = 0..self.amounts.len();
+        indices.map(|index| (self.part + self.number(index), self.amounts[index]))
+    }
+
+    /// Returns the time from the end of the running period to a payment, in regular periods.
+    fn number(&self, index: usize) -> f64 {
+        if self.is_last_step(index) { (index - 1) as f64 + self.last_length } else { index as f64 }
+    }
+
+    /// Returns whether the period before a payment is the last one and not the running one.
+    fn is_last_step(&self, index: usize) -> bool {
+        index > 0 && index + 1 == self.amounts.len()
+    }
+
+    /// Returns the discount factor of the last period, in units of the one before; `None` where the
+    /// period is regular.
+    fn last_factor(&self, growth: DoubleDouble) -> Option<DoubleDouble> {
+        let factor = || exp(-(DoubleDouble::from(self.last_length) * ln(Scaled::from(growth))));
+        (self.last_length != 1.0).then(|| factor().to_double_double())
     }
 
     /// Takes in the coupon of one period.
-    fn add(&mut self, bond: &FixedBond, period: &Period, settlement: NaiveDate) -> Result<()> {
+    fn add(
+        &mut self,
+        bond: &FixedBond,
+        period: &CouponPeriod,
+        settlement: NaiveDate,
+    ) -> Result<()> {
         let coupon = bond.coupon(period)?;
         let is_unpaid = coupon.date > settlement;
-        if period.start < settlement && is_unpaid {
-            self.accrued += bond.interest(period, settlement.min(period.end))?.1;
+        if period.start() < settlement && is_unpaid {
+            self.accrued += bond.interest(period, settlement.min(period.end()))?.1;
         }
-        if period.end <= settlement {
+        if period.end() <= settlement {
             if is_unpaid {
                 self.overdue += coupon.amount;
             }
             return Ok(());
         }
-        if self.amounts.is_empty() {
-            let whole = bond.year_fraction(period, period.regular_start, period.end);
-            self.part = fraction_left(bond, period, settlement) / whole;
+        for part in period.parts().filter(|part| part.end > settlement) {
+            self.add_part(bond, &part, settlement);
+            self.amounts.push(0.0);
         }
-        self.amounts.push(if is_unpaid { coupon.amount } else { 0.0 });
+        if let Some(last) = self.amounts.last_mut().filter(|_| is_unpaid) {
+            *last = coupon.amount;
+        }
         Ok(())
+    }
+
+    /// Takes in the length of a period of the schedule.
+    fn add_part(&mut self, bond: &FixedBond, period: &Period, settlement: NaiveDate) {
+        let whole = || bond.year_fraction(period, period.regular_start, period.regular_end);
+        if self.amounts.is_empty() {
+            self.part = fraction_left(bond, period, settlement) / whole();
+        } else if period.end != period.regular_end {
+            self.last_length = bond.year_fraction(period, period.start, period.end) / whole();
+        }
     }
 
     /// Brings all amounts near 1, so that their products keep all their bits.
@@ -203,9 +244,14 @@ impl Claim {
         let growth = self.value(rate, convention)?.growth;
         let part = DoubleDouble::from(self.part);
         let front = self.front(growth, convention);
-        let (mut factor, mut number) = (front, DoubleDouble::ZERO);
+        let (mut factor, last) = (front, self.last_factor(growth));
         let mut losses = vec![DoubleDouble::ZERO; tenors.len()];
-        for &amount in &self.amounts {
+        for (index, &amount) in self.amounts.iter().enumerate() {
+            if index > 0 {
+                let last = last.filter(|_| self.is_last_step(index));
+                factor = last.map_or_else(|| factor / growth, |last| factor * last);
+            }
+            let number = DoubleDouble::from(self.number(index));
             let time = match convention {
                 YieldConvention::Street => (part + number) / growth,
                 YieldConvention::Treasury => number / growth + part * front,
@@ -214,8 +260,6 @@ impl Claim {
             for (tenor, share) in shares(((part + number) / self.frequency.into()).high, tenors) {
                 losses[tenor] = losses[tenor] + loss * share.into();
             }
-            factor = factor / growth;
-            number = number + DoubleDouble::ONE;
         }
         losses.into_iter().map(|loss| self.money(loss)).collect()
     }
@@ -249,7 +293,7 @@ impl Claim {
     }
 
     fn value_at(&self, growth: DoubleDouble, convention: YieldConvention) -> Value {
-        let [sum, first, second] = self.moments(DoubleDouble::ONE / growth);
+        let [sum, first, second] = self.moments(growth);
         let part = DoubleDouble::from(self.part);
         let front = self.front(growth, convention);
         match convention {
@@ -271,18 +315,21 @@ impl Claim {
         }
     }
 
-    /// `Σ C vᵏ`, `Σ k C vᵏ` and `Σ k² C vᵏ`.
-    fn moments(&self, v: DoubleDouble) -> [DoubleDouble; 3] {
-        let (mut factor, mut number) = (DoubleDouble::ONE, 0.0);
+    /// `Σ C vᵏ`, `Σ k C vᵏ` and `Σ k² C vᵏ`, where v is one over the growth.
+    fn moments(&self, growth: DoubleDouble) -> [DoubleDouble; 3] {
+        let v = DoubleDouble::ONE / growth;
+        let last = self.last_factor(growth).unwrap_or(v);
+        let mut factor = DoubleDouble::ONE;
         let mut moments = [DoubleDouble::ZERO; 3];
-        for &amount in &self.amounts {
-            let mut term = factor * amount.into();
+        for (index, &amount) in self.amounts.iter().enumerate() {
+            if index > 0 {
+                factor = factor * if self.is_last_step(index) { last } else { v };
+            }
+            let (mut term, number) = (factor * amount.into(), self.number(index));
             for moment in &mut moments {
                 *moment = *moment + term;
                 term = term * DoubleDouble::from(number);
             }
-            factor = factor * v;
-            number += 1.0;
         }
         moments
     }
@@ -290,12 +337,21 @@ impl Claim {
     /// The value and how fast it falls as the logarithm of the growth rises, in plain doubles.
     fn rough_value(&self, logarithm: f64, convention: YieldConvention) -> (f64, f64) {
         let v = libm::exp(-logarithm);
+        // A last period that is not regular is added at the end.
+        let is_regular = self.last_length == 1.0;
+        let regular = self.amounts.len() - usize::from(!is_regular);
         let (mut sum, mut derivative) = (0.0, 0.0);
-        for amount in self.amounts.iter().rev() {
+        for amount in self.amounts[..regular].iter().rev() {
             derivative = derivative * v + sum;
             sum = sum * v + amount;
         }
-        let first = v * derivative;
+        let mut first = v * derivative;
+        if !is_regular {
+            let number = self.number(regular);
+            let last = self.amounts[regular] * libm::exp(-number * logarithm);
+            sum += last;
+            first += number * last;
+        }
         match convention {
             YieldConvention::Street => {
                 let front = libm::exp(-self.part * logarithm);

@@ -51,11 +51,8 @@ impl ColumnarOperation {
     }
 
     fn columns_of_answer(&self, registry: &mut Registry, answer: &MetaSchema) -> MetaSchema {
-        let sent: Vec<&str> = {
-            let request = &registry.schemas[name_of(&(self.request)())];
-            request.properties.iter().map(|(name, _)| *name).collect()
-        };
-        let fields = answer.properties.iter().filter(|(name, _)| !sent.contains(name));
+        let is_column = |name: &str| self.plan.output_paths().any(|path| path[0] == name);
+        let fields = answer.properties.iter().filter(|(name, _)| is_column(name));
         let mut properties: Vec<_> =
             fields.map(|(name, field)| (*name, column(registry, field))).collect();
         let faults = MetaSchema {

@@ -13,8 +13,8 @@ use crate::{
     api::{
         operations,
         quantlib::{
-            RequestFor,
-            instruments::foreign_exchange,
+            RequestFor, instruments,
+            instruments::{bonds, deposits, foreign_exchange},
             pricing::{self, bachelier, black76, digital, greeks, kirk, rate_options},
             scheduling::{self, day_counts},
             time,
@@ -51,7 +51,9 @@ struct TableLine {
     single: &'static str,
     id: &'static str,
     rows: RowsFunction,
-    plan: fn() -> Plan,
+    plan: fn(&[&str]) -> Plan,
+    /// The fields of the answer that have the name of a field of the request and another value.
+    computed: &'static [&'static str],
     request: fn() -> MetaSchemaRef,
     answer: fn() -> MetaSchemaRef,
     register: fn(&mut Registry),
@@ -78,10 +80,18 @@ where
         id,
         rows: by_value::<C>,
         plan: Plan::of::<C>,
+        computed: &[],
         request: C::schema_ref,
         answer: <C::Answer as Type>::schema_ref,
         register: register::<C>,
         example: example::<C>,
+    }
+}
+
+impl TableLine {
+    /// Keeps columns that have the name of a field of the request and another value.
+    const fn computing(self, names: &'static [&'static str]) -> Self {
+        Self { computed: names, ..self }
     }
 }
 
@@ -144,10 +154,34 @@ static LINES: &[TableLine] = &[
     numbers::<kirk::Spread>("price_spread_option", "price_spread_option_columns"),
     values::<RequestFor<rate_options::Caplet>>("price_caplet", "price_caplet_columns"),
     values::<RequestFor<rate_options::Floorlet>>("price_floorlet", "price_floorlet_columns"),
+    // The annuity of the answer is that of the notional.
+    values::<rate_options::Swaption>("price_swaption", "price_swaption_columns")
+        .computing(&["annuity"]),
     values::<foreign_exchange::Currency>("price_currency_option", "price_currency_option_columns"),
+    values::<bonds::ZeroCoupon>("price_zero_coupon_bond", "price_zero_coupon_bond_columns"),
+    // A bill is quoted by one of its figures, and has all of them.
+    values::<instruments::TreasuryBill>("value_treasury_bill", "value_treasury_bill_columns")
+        .computing(&["discount_rate", "price", "yield"]),
+    // The convention may move both days.
+    values::<deposits::Deposit>("value_deposit", "value_deposit_columns")
+        .computing(&["start_date", "maturity_date"]),
+    values::<foreign_exchange::PairForward>(
+        "value_currency_forward",
+        "value_currency_forward_columns",
+    ),
     values::<time::TenorAddition>("add_tenor_to_date", "add_tenor_to_date_columns"),
     values::<day_counts::YearFraction>("compute_year_fraction", "compute_year_fraction_columns"),
     values::<RequestFor<scheduling::DayStatus>>("check_business_day", "check_business_day_columns"),
+    values::<RequestFor<scheduling::NextDay>>(
+        "find_next_business_day",
+        "find_next_business_day_columns",
+    ),
+    values::<RequestFor<scheduling::PreviousDay>>(
+        "find_previous_business_day",
+        "find_previous_business_day_columns",
+    ),
+    values::<scheduling::DayAddition>("add_business_days", "add_business_days_columns"),
+    values::<scheduling::DaySpan>("count_business_days", "count_business_days_columns"),
     values::<scheduling::Adjustment>("adjust_date", "adjust_date_columns"),
 ];
 
@@ -171,7 +205,7 @@ impl ColumnarOperation {
             operation,
             single: line.single,
             marker: single.cost,
-            plan: Arc::new((line.plan)()),
+            plan: Arc::new((line.plan)(line.computed)),
             rows: line.rows,
             request: line.request,
             answer: line.answer,

@@ -509,10 +509,13 @@ const UNITS: &[(&str, &[&str])] = &[
     ("relative weight", &["CesRequest.weights"]),
     ("utility", &["indirect_utility", "utility"]),
     ("quantity of the good", &["demand"]),
-    ("unit of the argument", &["DerivativeRequest.h", "DerivativeRequest.x", "DerivativeValue.x"]),
-    ("unit of the function per unit of the argument", &["derivative"]),
+    (
+        "unit of the argument",
+        &["DerivativeRequest.h", "DerivativeRequest.x", "DerivativeValue.h", "DerivativeValue.x"],
+    ),
+    ("unit of the function per unit of the argument", &["analytic_derivative", "derivative"]),
     ("unit of the series", &["x_history", "y_history"]),
-    ("nats", &["transfer_entropy"]),
+    ("nats", &["reverse_transfer_entropy", "transfer_entropy"]),
     ("units of the logarithm's base: bits for 2, nats for e", &["shannon_entropy"]),
     (
         "count",
@@ -556,6 +559,7 @@ const UNITS: &[(&str, &[&str])] = &[
             "total_pages",
             "total_requests",
             "transitions",
+            "triples",
             "unread_count",
             "updated",
         ],
@@ -628,7 +632,12 @@ const UNITS: &[(&str, &[&str])] = &[
     ("basis points", &["asw_spread_bps", "g_spread_bps", "shift_bps", "z_spread_bps"]),
     (
         "years squared",
-        &["*Measures.convexity", "BondAnalytics.convexity", "ZeroCouponBondPrice.convexity"],
+        &[
+            "*Measures.convexity",
+            "BondAnalytics.convexity",
+            "BondValuation.convexity",
+            "ZeroCouponBondPrice.convexity",
+        ],
     ),
     ("months", &["end_months", "start_months"]),
     ("days", &["horizon", "period_days"]),

@@ -25,6 +25,9 @@ use crate::http::{
 /// The number of pillars or points above which a curve may take over a millisecond.
 const LONG_FROM_PILLARS: usize = 100;
 
+/// The tenor in years up to which a pillar or a point has a par rate, which takes a reading for each year.
+const LONGEST_PAR_RATE: f64 = 100.0;
+
 /// The REST endpoints of yield curves.
 #[derive(Default)]
 pub struct Curves;
@@ -42,7 +45,10 @@ impl Curves {
     }
 }
 
-/// The kind of the values of a curve.
+/// The kind of the values of a curve: `zero` rates, continuously compounded; `discount` factors;
+/// `forward` rates, averages between pillars, continuously compounded. Whatever the kind,
+/// `forward_rate` of a pillar is a simple rate, without compounding, and that of a point an
+/// instantaneous rate, continuously compounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase", remote = "curves::CurveType")]
 pub enum CurveType {
@@ -229,6 +235,10 @@ pub struct CurvePillar {
     pub forward_rate: f64,
     /// Forward rate from the pillar before, an annual decimal, without compounding.
     pub simple_forward_rate: f64,
+    /// Rate of a par swap with annual payments up to the tenor, an annual decimal; absent beyond 100
+    /// years.
+    #[oai(skip_serializing_if_is_none)]
+    pub par_rate: Option<f64>,
 }
 
 /// A point of a curve.
@@ -247,6 +257,10 @@ pub struct CurvePoint {
     pub forward_rate: f64,
     /// Instantaneous forward rate, an annual decimal, continuously compounded.
     pub instantaneous_forward_rate: f64,
+    /// Rate of a par swap with annual payments up to the tenor, an annual decimal, where the answer has
+    /// the curve; absent beyond 100 years.
+    #[oai(skip_serializing_if_is_none)]
+    pub par_rate: Option<f64>,
 }
 
 impl Build {
@@ -290,7 +304,7 @@ fn points(
             value: tenor,
             requirement: "a time at which the curve is finite",
         })?;
-        Ok(CurvePoint::from(point))
+        Ok(CurvePoint::from(point).with_par_rate(curve))
     });
     let at_dates = dates.iter().map(|date| {
         let point = curve.at_date(date.0).map_err(|_| Error::Date {
@@ -298,7 +312,7 @@ fn points(
             value: date.0,
             requirement: "on or after the reference date, at a time at which the curve is finite",
         })?;
-        Ok(CurvePoint { date: Some(*date), ..CurvePoint::from(point) })
+        Ok(CurvePoint { date: Some(*date), ..CurvePoint::from(point).with_par_rate(curve) })
     });
     at_tenors.chain(at_dates).collect()
 }
@@ -407,7 +421,7 @@ impl Computation for Build {
         Ok(BuiltCurve {
             reference_date: self.reference_date,
             points: points(&curve, tenors, dates)?,
-            pillars: curve.pillars().iter().copied().map(CurvePillar::from).collect(),
+            pillars: pillars(&curve),
         })
     }
 
@@ -435,16 +449,28 @@ impl Computation for Build {
     }
 }
 
-impl From<curves::Pillar> for CurvePillar {
-    fn from(pillar: curves::Pillar) -> Self {
-        Self {
-            tenor: pillar.tenor,
-            date: JsonString(pillar.date),
-            zero_rate: pillar.zero_rate,
-            discount_factor: pillar.discount_factor,
-            forward_rate: pillar.simple_forward_rate,
-            simple_forward_rate: pillar.simple_forward_rate,
-        }
+/// Returns the pillars of a curve with their par rates.
+fn pillars(curve: &curves::Curve) -> Vec<CurvePillar> {
+    let pillar = |pillar: &curves::Pillar| CurvePillar {
+        tenor: pillar.tenor,
+        date: JsonString(pillar.date),
+        zero_rate: pillar.zero_rate,
+        discount_factor: pillar.discount_factor,
+        forward_rate: pillar.simple_forward_rate,
+        simple_forward_rate: pillar.simple_forward_rate,
+        par_rate: par_rate(curve, pillar.tenor),
+    };
+    curve.pillars().iter().map(pillar).collect()
+}
+
+/// Returns the rate of a par swap with annual payments; `None` for a tenor that is too long.
+fn par_rate(curve: &curves::Curve, tenor: f64) -> Option<f64> {
+    if tenor > LONGEST_PAR_RATE { None } else { curve.par_rate(tenor, Frequency::Annual).ok() }
+}
+
+impl CurvePoint {
+    fn with_par_rate(self, curve: &curves::Curve) -> Self {
+        Self { par_rate: par_rate(curve, self.tenor), ..self }
     }
 }
 
@@ -457,6 +483,7 @@ impl From<curves::Point> for CurvePoint {
             discount_factor: point.discount_factor,
             forward_rate: point.instantaneous_forward_rate,
             instantaneous_forward_rate: point.instantaneous_forward_rate,
+            par_rate: None,
         }
     }
 }

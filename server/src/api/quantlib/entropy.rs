@@ -1,11 +1,12 @@
 //! Information theory.
 
 use poem::Result;
-use poem_openapi::{Object, OpenApi, types::Example};
+use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     entropy::{
+        InformationUnit,
         shannon::{explain_shannon_entropy, shannon_entropy},
-        transfer::{explain_transfer_entropy, transfer_entropy},
+        transfer::{explain_transfer_entropy, transfer_entropies, transfer_entropy},
     },
     explanation::Explanation,
 };
@@ -40,6 +41,24 @@ impl Entropy {
     }
 }
 
+/// The unit of an entropy, by the base of its logarithm: bits for 2, trits for 3, nats for e, hartleys
+/// for 10.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase", remote = "InformationUnit")]
+pub enum EntropyUnit {
+    /// Of the base 2.
+    Bits,
+    /// Of the base 3.
+    Trits,
+    /// Of the base e.
+    Nats,
+    /// Of the base 10.
+    Hartleys,
+    /// Of a base whose unit has no name.
+    #[oai(rename = "units of the base")]
+    Unnamed,
+}
+
 /// Two series of the same length.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "TransferEntropyRequest", example)]
@@ -66,15 +85,44 @@ pub struct TransferValue {
     pub transfer_entropy: f64,
     /// The lag in steps.
     pub lag: u32,
+    /// The unit of both entropies, `nats`. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub unit: Option<EntropyUnit>,
+    /// Transfer entropy from Y to X in nats. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub reverse_transfer_entropy: Option<f64>,
+    /// The number of triples of values that each direction counts. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub triples: Option<u64>,
 }
 
 impl Computation for Transfer {
     type Answer = TransferValue;
 
+    const HAS_FURTHER_FIELDS: bool = true;
+
     fn compute(&self) -> quant_core::Result<TransferValue> {
         let (lag, bins) = (self.lag as usize, self.n_bins as usize);
         let transfer_entropy = transfer_entropy(&self.x_history, &self.y_history, lag, bins)?;
-        Ok(TransferValue { transfer_entropy, lag: self.lag })
+        Ok(TransferValue {
+            transfer_entropy,
+            lag: self.lag,
+            unit: None,
+            reverse_transfer_entropy: None,
+            triples: None,
+        })
+    }
+
+    fn compute_in_full(&self) -> quant_core::Result<TransferValue> {
+        let (lag, bins) = (self.lag as usize, self.n_bins as usize);
+        let found = transfer_entropies(&self.x_history, &self.y_history, lag, bins)?;
+        Ok(TransferValue {
+            transfer_entropy: found.forward,
+            lag: self.lag,
+            unit: Some(EntropyUnit::Nats),
+            reverse_transfer_entropy: Some(found.reverse),
+            triples: Some(found.triples as u64),
+        })
     }
 
     fn explain(&self) -> quant_core::Result<Explanation> {
@@ -112,14 +160,24 @@ pub struct ShannonValue {
     pub shannon_entropy: f64,
     /// Base of the logarithm.
     pub base: f64,
+    /// The unit of the entropy, by its base. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub unit: Option<EntropyUnit>,
 }
 
 impl Computation for Shannon {
     type Answer = ShannonValue;
 
+    const HAS_FURTHER_FIELDS: bool = true;
+
     fn compute(&self) -> quant_core::Result<ShannonValue> {
         let shannon_entropy = shannon_entropy(&self.probabilities, self.base)?;
-        Ok(ShannonValue { shannon_entropy, base: self.base })
+        Ok(ShannonValue { shannon_entropy, base: self.base, unit: None })
+    }
+
+    fn compute_in_full(&self) -> quant_core::Result<ShannonValue> {
+        let unit = InformationUnit::of_base(self.base).into();
+        Ok(ShannonValue { unit: Some(unit), ..self.compute()? })
     }
 
     fn explain(&self) -> quant_core::Result<Explanation> {

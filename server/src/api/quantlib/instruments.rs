@@ -1,5 +1,6 @@
 //! Bonds, bills, deposits, swaps, and options and forwards on exchange rates.
 
+pub mod bond_valuation;
 pub mod bonds;
 pub mod deposits;
 pub mod foreign_exchange;
@@ -14,9 +15,10 @@ use quant_core::{
     Error,
     explanation::Explanation,
     instruments::{fixed_bond, treasury_bill},
-    time::{calendar, day_count, schedule},
+    time::{NaiveDate, Stub, calendar, day_count, schedule},
 };
 
+use self::bond_valuation::{BondQuote, BondValuation, YieldConvention, street, yield_name};
 use super::{Computation, example_answer};
 use crate::http::{Answer, Date, JsonString, Metered, Tag, json_string::date};
 
@@ -32,8 +34,9 @@ impl Instruments {
     /// List the cash flows of a fixed-rate bond.
     ///
     /// The schedule runs backward from maturity, with a short first period where it does not
-    /// divide. Where a settlement date is given, only the flows after it are listed, with the
-    /// interest accrued by then.
+    /// divide, unless `stub` asks otherwise. Where a settlement date is given, only the flows after it
+    /// are listed, with the interest accrued by then. Where a yield or a clean price is given, the
+    /// bond is valued at the settlement, which is the issue date where none is given.
     #[oai(path = "/bond/fixed/cashflows", method = "post", operation_id = "list_bond_cashflows")]
     async fn bond_cashflows(&self, call: Metered<FixedBond>) -> Result<Answer<BondCashflows>> {
         call.run().await
@@ -196,6 +199,20 @@ pub struct FixedBond {
     /// The business-day convention, for a payment on a day that is no business day.
     #[oai(default = "unadjusted")]
     pub convention: BusinessDayConvention,
+    /// Place and length of the period that is not regular: short front, long front, short back, long
+    /// back, or none where it is to be refused.
+    #[oai(default = "short_front")]
+    pub stub: JsonString<Stub>,
+    /// Yield to maturity at which to value the bond, an annual decimal, compounded `frequency` times a
+    /// year. Not beside `clean_price`.
+    #[oai(nullable, skip_serializing_if_is_none)]
+    pub yield_rate: Option<f64>,
+    /// Price without accrued interest at which to value the bond. Not beside `yield_rate`.
+    #[oai(nullable, skip_serializing_if_is_none)]
+    pub clean_price: Option<f64>,
+    /// The discounting over the remaining part of the coupon period at settlement, for the valuation.
+    #[oai(default = "street")]
+    pub yield_convention: YieldConvention,
 }
 
 /// The cash flows of a bond.
@@ -209,6 +226,9 @@ pub struct BondCashflows {
     /// Interest accrued to the settlement date; present where one was sent.
     #[oai(skip_serializing_if_is_none)]
     pub accrued_interest: Option<f64>,
+    /// The value of the bond at settlement; present where a yield or a clean price was sent.
+    #[oai(skip_serializing_if_is_none)]
+    pub valuation: Option<BondValuation>,
 }
 
 /// One payment of a bond.
@@ -250,11 +270,23 @@ impl Computation for FixedBond {
             count: u32::try_from(cashflows.len()).expect("at most 12 flows in each of 9,999 years"),
             cashflows,
             accrued_interest: flows.accrued_interest,
+            valuation: self.valuation()?,
         })
     }
 
     fn explain(&self) -> quant_core::Result<Explanation> {
-        self.bond()?.explain(self.settlement_date.map(|day| day.0)).map_err(in_request)
+        let bond = self.bond()?;
+        let (settlement, convention) = (self.settlement(), self.yield_convention.into());
+        let found = match self.quote()? {
+            None => bond.explain(self.settlement_date.map(|day| day.0)),
+            Some(BondQuote::Yield(rate)) => bond.explain_measures(settlement, rate, convention),
+            Some(BondQuote::CleanPrice(price)) => bond.explain_yield(settlement, price, convention),
+        };
+        found.map_err(in_request)
+    }
+
+    fn wire_name(argument: &'static str) -> &'static str {
+        yield_name(argument)
     }
 
     fn is_long(&self) -> bool {
@@ -277,7 +309,25 @@ impl FixedBond {
             end_of_month: self.end_of_month,
             calendar: self.calendar.into(),
             convention: self.convention.into(),
+            stub: self.stub.0,
         })
+    }
+
+    /// Returns the day of purchase: the issue date where none was sent.
+    fn settlement(&self) -> NaiveDate {
+        self.settlement_date.unwrap_or(self.issue_date).0
+    }
+
+    /// Returns what the bond is to be valued at.
+    fn quote(&self) -> quant_core::Result<Option<BondQuote>> {
+        BondQuote::read(self.yield_rate, self.clean_price)
+    }
+
+    /// Returns the value of the bond at the yield or the price of the request, where there is one.
+    fn valuation(&self) -> quant_core::Result<Option<BondValuation>> {
+        let Some(quote) = self.quote()? else { return Ok(None) };
+        let valued = quote.value(&self.bond()?, self.settlement(), self.yield_convention);
+        valued.map(Some).map_err(in_request)
     }
 
     /// Refuses a bond with too many cash flows, because a request of a hundred bytes can describe a
@@ -367,16 +417,12 @@ pub struct TreasuryBillValue {
     pub days_to_maturity: i64,
     /// Face value less price.
     pub discount_amount: f64,
-    /// The day count of discount rate and money-market yield, ACT/360. With `detail=full`.
-    #[oai(skip_serializing_if_is_none)]
-    pub basis: Option<DayCount>,
-    /// Days of the year in the bond-equivalent yield, 365 or 366. With `detail=full`.
-    #[oai(skip_serializing_if_is_none)]
-    pub days_in_year: Option<u16>,
-    /// True if the bond-equivalent yield has a half-year coupon, which it has beyond half a year. With
-    /// `detail=full`.
-    #[oai(skip_serializing_if_is_none)]
-    pub is_beyond_half_year: Option<bool>,
+    /// The day count of discount rate and money-market yield, ACT/360.
+    pub basis: DayCount,
+    /// Days of the year in the bond-equivalent yield, 365 or 366.
+    pub days_in_year: u16,
+    /// True if the bond-equivalent yield has a half-year coupon, which it has beyond half a year.
+    pub is_beyond_half_year: bool,
 }
 
 impl TreasuryBill {
@@ -415,41 +461,23 @@ impl TreasuryBill {
 impl Computation for TreasuryBill {
     type Answer = TreasuryBillValue;
 
-    const HAS_FURTHER_FIELDS: bool = true;
-
     fn compute(&self) -> quant_core::Result<TreasuryBillValue> {
-        Ok(TreasuryBillValue::listed(&self.bill()?.value()?))
-    }
-
-    fn compute_in_full(&self) -> quant_core::Result<TreasuryBillValue> {
         let value = self.bill()?.value()?;
         Ok(TreasuryBillValue {
-            basis: Some(DayCount::Act360),
-            days_in_year: Some(value.days_in_year),
-            is_beyond_half_year: Some(value.is_beyond_half_year),
-            ..TreasuryBillValue::listed(&value)
-        })
-    }
-
-    fn explain(&self) -> quant_core::Result<Explanation> {
-        self.bill()?.explain()
-    }
-}
-
-impl TreasuryBillValue {
-    /// Makes the answer without its further fields.
-    fn listed(value: &treasury_bill::BillValuation) -> Self {
-        Self {
             price: value.price,
             bond_equivalent_yield: value.bond_equivalent_yield,
             discount_rate: value.discount_rate,
             money_market_yield: value.money_market_yield,
             days_to_maturity: value.days_to_maturity,
             discount_amount: value.discount_amount,
-            basis: None,
-            days_in_year: None,
-            is_beyond_half_year: None,
-        }
+            basis: DayCount::Act360,
+            days_in_year: value.days_in_year,
+            is_beyond_half_year: value.is_beyond_half_year,
+        })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.bill()?.explain()
     }
 }
 
@@ -473,6 +501,10 @@ fn unadjusted() -> BusinessDayConvention {
     BusinessDayConvention::Unadjusted
 }
 
+fn short_front() -> JsonString<Stub> {
+    JsonString(Stub::ShortFront)
+}
+
 impl Example for FixedBond {
     fn example() -> Self {
         Self {
@@ -486,6 +518,10 @@ impl Example for FixedBond {
             settlement_date: Some(date(2024, 10, 15)),
             calendar: Calendar::None,
             convention: BusinessDayConvention::Unadjusted,
+            stub: short_front(),
+            yield_rate: None,
+            clean_price: None,
+            yield_convention: street(),
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Numerical differentiation.
 
 use poem::Result;
-use poem_openapi::{Enum, Object, OpenApi, types::Example};
+use poem_openapi::{
+    Enum, Object, OpenApi,
+    types::{Example, MaybeUndefined},
+};
 use quant_core::{explanation::Explanation, numerical::derivative};
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Metered, Tag};
+use crate::http::{Answer, Metered, Tag, without_negative_zero};
 
 /// The REST endpoints of numerical differentiation.
 #[derive(Default)]
@@ -87,19 +90,40 @@ pub struct DerivativeValue {
     pub derivative: f64,
     /// The position of the second point of the difference quotient.
     pub method: Scheme,
+    /// The step. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub h: Option<f64>,
+    /// The derivative itself, to which the quotient tends as the step does to zero; null where there is
+    /// none, or none that is a double. With `detail=full`.
+    #[oai(nullable)]
+    pub analytic_derivative: MaybeUndefined<f64>,
 }
 
 impl Computation for Derivative {
     type Answer = DerivativeValue;
 
+    const HAS_FURTHER_FIELDS: bool = true;
+
     fn compute(&self) -> quant_core::Result<DerivativeValue> {
         let (function, scheme) = (self.func_name.into(), self.method.into());
         Ok(DerivativeValue {
             function: self.func_name,
-            // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
-            x: self.x + 0.0,
+            x: without_negative_zero(self.x),
             derivative: derivative(function, self.x, self.h, scheme)?,
             method: self.method,
+            h: None,
+            analytic_derivative: MaybeUndefined::Undefined,
+        })
+    }
+
+    fn compute_in_full(&self) -> quant_core::Result<DerivativeValue> {
+        let listed = self.compute()?;
+        // A quotient may be a double where the derivative is not, as that of a logarithm near zero.
+        let limit = derivative::analytic_derivative(self.func_name.into(), self.x);
+        Ok(DerivativeValue {
+            h: Some(self.h),
+            analytic_derivative: MaybeUndefined::from_opt_null(limit.ok().flatten()),
+            ..listed
         })
     }
 

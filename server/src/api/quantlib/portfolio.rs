@@ -21,7 +21,7 @@ use quant_core::{
 
 use self::constraint::WeightLimits;
 use super::{Computation, example_answer};
-use crate::http::{Answer, Metered, Numbers, Tag};
+use crate::http::{Answer, Metered, Numbers, OptionalNumbers, Tag};
 
 /// Above so many assets the solver may take over a millisecond.
 const LONG_FROM_ASSETS: usize = 64;
@@ -37,7 +37,6 @@ impl Portfolio {
     /// Minimises `w'Σw` over weights that sum to 1, within optional bounds per asset. A weight
     /// at its bound is the bound, to the last bit; a singular covariance is welcome. Up to 1,000
     /// assets; with so many, write numbers with at most 13 characters, or the body exceeds 16 MiB.
-    /// Under `constraints` or a limit of turnover `detail=full` adds nothing.
     #[oai(path = "/min-variance", method = "post", operation_id = "find_min_variance_portfolio")]
     async fn min_variance(
         &self,
@@ -61,12 +60,13 @@ pub struct Assets {
 /// Bounds on the weights of assets.
 #[derive(Clone, Debug, Object)]
 pub struct WeightBounds {
-    /// Smallest weight of each asset (0 for long-only); absent means unbounded.
+    /// Smallest weight of each asset (0 for long-only), null for an asset without one; absent means
+    /// unbounded.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub min_weights: Option<Numbers>,
-    /// Largest weight of each asset; absent means unbounded.
+    pub min_weights: Option<OptionalNumbers>,
+    /// Largest weight of each asset, null for an asset without one; absent means unbounded.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub max_weights: Option<Numbers>,
+    pub max_weights: Option<OptionalNumbers>,
 }
 
 impl Assets {
@@ -96,11 +96,11 @@ fn problem(
 
 impl WeightBounds {
     fn min_weights(&self) -> Option<Vec<f64>> {
-        self.min_weights.as_ref().map(Numbers::to_vec)
+        self.min_weights.as_ref().map(|bounds| bounds.or(f64::NEG_INFINITY))
     }
 
     fn max_weights(&self) -> Option<Vec<f64>> {
-        self.max_weights.as_ref().map(Numbers::to_vec)
+        self.max_weights.as_ref().map(|bounds| bounds.or(f64::INFINITY))
     }
 }
 
@@ -160,20 +160,29 @@ pub struct MinVariancePortfolio {
     /// The bound at which each weight lies. With `detail=full`.
     #[oai(skip_serializing_if_is_none)]
     pub binding_bounds: Option<Vec<BindingBound>>,
+    /// The limit at which the weighted sum of each of `constraints` lies. With `detail=full`, where there
+    /// are constraints or a limit of turnover.
+    #[oai(skip_serializing_if_is_none)]
+    pub binding_constraints: Option<Vec<BindingBound>>,
+    /// True if the changes of the weights use the whole `max_turnover`. With `detail=full`, where there
+    /// is one.
+    #[oai(skip_serializing_if_is_none)]
+    pub is_turnover_binding: Option<bool>,
     /// The part of the volatility of each asset; they add up to it. With `detail=full`.
     #[oai(skip_serializing_if_is_none)]
     pub risk_contributions: Option<Vec<f64>>,
     /// Change of the least variance per unit of the sum of the weights. With `detail=full`, unless every
-    /// weight is at a bound.
+    /// weight is at a bound or there are constraints or a limit of turnover.
     #[oai(skip_serializing_if_is_none)]
     pub budget_multiplier: Option<f64>,
     /// Change of the least variance per unit of each weight's bound: zero or more at a lower bound, zero
-    /// or less at an upper one. With `detail=full`, unless every weight is at a bound.
+    /// or less at an upper one. With `detail=full`, unless every weight is at a bound or there are
+    /// constraints or a limit of turnover.
     #[oai(skip_serializing_if_is_none)]
     pub bound_multipliers: Option<Vec<f64>>,
 }
 
-/// A bound at which a weight lies.
+/// A bound at which a weight, or a weighted sum of weights, lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase", remote = "min_variance::BindingBound")]
 pub enum BindingBound {
@@ -222,6 +231,8 @@ impl From<portfolio::Portfolio> for MinVariancePortfolio {
             volatility: found.volatility,
             sharpe_ratio: found.sharpe_ratio,
             binding_bounds: None,
+            binding_constraints: None,
+            is_turnover_binding: None,
             risk_contributions: None,
             budget_multiplier: None,
             bound_multipliers: None,
@@ -250,14 +261,13 @@ impl Computation for MinVariance {
 
     fn compute_in_full(&self) -> quant_core::Result<MinVariancePortfolio> {
         if let Some(problem) = self.limited_problem()? {
-            return Ok(problem.solve()?.into());
+            return limited_in_full(&problem);
         }
         let problem = self.problem()?;
         let portfolio = problem.solve()?;
         let detail = problem.detail(&portfolio)?;
-        let bounds = detail.binding_bounds.into_iter().map(Into::into).collect();
         Ok(MinVariancePortfolio {
-            binding_bounds: Some(bounds),
+            binding_bounds: Some(named(detail.binding_bounds)),
             risk_contributions: Some(detail.risk_contributions),
             budget_multiplier: detail.budget_multiplier,
             bound_multipliers: detail.bound_multipliers,
@@ -268,6 +278,23 @@ impl Computation for MinVariance {
     fn is_long(&self) -> bool {
         self.assets.expected_returns.len() > LONG_FROM_ASSETS || self.limits.are_slow()
     }
+}
+
+/// Returns the portfolio of a problem with limits, with its further fields.
+fn limited_in_full(problem: &ConstrainedProblem) -> quant_core::Result<MinVariancePortfolio> {
+    let portfolio = problem.solve()?;
+    let detail = problem.detail(&portfolio)?;
+    Ok(MinVariancePortfolio {
+        binding_bounds: Some(named(detail.binding_bounds)),
+        binding_constraints: Some(named(detail.binding_constraints)),
+        is_turnover_binding: detail.is_turnover_binding,
+        risk_contributions: Some(detail.risk_contributions),
+        ..portfolio.into()
+    })
+}
+
+fn named(bounds: Vec<min_variance::BindingBound>) -> Vec<BindingBound> {
+    bounds.into_iter().map(Into::into).collect()
 }
 
 impl Example for MinVariance {

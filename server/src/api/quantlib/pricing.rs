@@ -17,7 +17,7 @@ use quant_core::{
 };
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Metered, Tag};
+use crate::http::{Answer, Metered, Tag, without_negative_zero};
 
 /// The largest `n_steps` of a request.
 const MOST_STEPS: usize = 100_000;
@@ -257,8 +257,7 @@ impl Computation for Barrier {
         };
         Ok(BarrierPrice {
             price,
-            // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
-            barrier: self.barrier + 0.0,
+            barrier: without_negative_zero(self.barrier),
             is_knock_in: self.is_knock_in,
             is_down: self.is_down,
             steps_used: None,

@@ -63,46 +63,30 @@ pub struct TenorSum {
     pub tenor: String,
     /// The date that was started from.
     pub start_date: Date,
-    /// The date before it is moved to a business day. With `detail=full`.
-    #[oai(skip_serializing_if_is_none)]
-    pub unadjusted_date: Option<Date>,
-    /// True if the result is a business day of the calendar. With `detail=full`.
-    #[oai(skip_serializing_if_is_none)]
-    pub is_business_day: Option<bool>,
-    /// The calendar that was used. With `detail=full`.
-    #[oai(skip_serializing_if_is_none)]
-    pub calendar: Option<String>,
-    /// The convention that was used. With `detail=full`.
-    #[oai(skip_serializing_if_is_none)]
-    pub convention: Option<String>,
+    /// The date before it is moved to a business day.
+    pub unadjusted_date: Date,
+    /// True if the result is a business day of the calendar.
+    pub is_business_day: bool,
+    /// The calendar that was used.
+    pub calendar: String,
+    /// The convention that was used.
+    pub convention: String,
 }
 
 impl Computation for TenorAddition {
     type Answer = TenorSum;
 
-    const HAS_FURTHER_FIELDS: bool = true;
-
     fn compute(&self) -> quant_core::Result<TenorSum> {
-        let sum = self.tenor.add_to(self.start_date.0)?;
+        let unadjusted = self.tenor.add_to(self.start_date.0)?;
+        let result = self.calendar.adjust(unadjusted, self.convention.0)?;
         Ok(TenorSum {
-            result_date: JsonString(self.calendar.adjust(sum, self.convention.0)?),
+            result_date: JsonString(result),
             tenor: self.tenor.to_string(),
             start_date: self.start_date,
-            unadjusted_date: None,
-            is_business_day: None,
-            calendar: None,
-            convention: None,
-        })
-    }
-
-    fn compute_in_full(&self) -> quant_core::Result<TenorSum> {
-        let sum = self.compute()?;
-        Ok(TenorSum {
-            unadjusted_date: Some(JsonString(self.tenor.add_to(self.start_date.0)?)),
-            is_business_day: Some(self.calendar.is_business_day(sum.result_date.0)),
-            calendar: Some(self.calendar.to_string()),
-            convention: Some(self.convention.to_string()),
-            ..sum
+            unadjusted_date: JsonString(unadjusted),
+            is_business_day: self.calendar.is_business_day(result),
+            calendar: self.calendar.to_string(),
+            convention: self.convention.to_string(),
         })
     }
 

@@ -112,7 +112,10 @@ fn kind(schema: &'static Value) -> String {
         return parts.iter().map(kind).collect::<Vec<_>>().join(" or ");
     }
     match (schema["type"].as_str(), schema["format"].as_str()) {
-        (Some("array"), _) => format!("array of {}", kind(&schema["items"])),
+        (Some("array"), _) => {
+            let or_null = if schema["items"]["nullable"] == true { " or null" } else { "" };
+            format!("array of {}{or_null}", kind(&schema["items"]))
+        }
         (Some("string"), Some(format @ ("date" | "date-time" | "uuid"))) => format.to_owned(),
         (Some("number"), _) => "number".to_owned(),
         (Some(name), _) => name.to_owned(),

@@ -81,13 +81,14 @@ pub(super) enum OutputKind {
 }
 
 impl Plan {
-    /// Makes the plan of a computation.
+    /// Makes the plan of a computation. The columns are the fields of the answer without those that
+    /// have the name of a field of the request, unless `computed` names them.
     ///
     /// # Panics
     ///
     /// Panics where the request or the answer is no object, or has fields that no column can hold.
     #[must_use]
-    pub(crate) fn of<C: Computation>() -> Self
+    pub(crate) fn of<C: Computation>(computed: &[&str]) -> Self
     where
         C::Answer: Type,
     {
@@ -99,7 +100,8 @@ impl Plan {
         let mut outputs = Vec::new();
         let answer = C::Answer::schema_ref();
         for (name, field) in &resolve(&registry, &answer).properties {
-            if inputs.iter().all(|input| input.name != *name) {
+            let is_sent = || inputs.iter().any(|input| input.name == *name);
+            if computed.contains(name) || !is_sent() {
                 add_output(&registry, vec![*name], field, &mut outputs);
             }
         }

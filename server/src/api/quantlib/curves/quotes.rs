@@ -6,7 +6,7 @@ use quant_core::{curves, explanation::Explanation, time::tenor::Tenor};
 
 use super::{
     Build, CurvePillar, Instrument, InstrumentType, Interpolation, LONG_FROM_PILLARS, Market,
-    linear, quoted,
+    linear, pillars, quoted,
 };
 use crate::{
     api::quantlib::{Computation, example_answer},
@@ -139,7 +139,7 @@ impl BootstrappedCurve {
         Ok(Self {
             reference_date,
             interpolation,
-            pillars: report.curve.pillars().iter().copied().map(CurvePillar::from).collect(),
+            pillars: pillars(&report.curve),
             instruments: repriced.map(RepricedInstrument::from).collect(),
             iterations: report.iterations,
             residual: report.residual,

@@ -4,7 +4,9 @@ use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{curves, explanation::Explanation};
 
-use super::{CurvePillar, CurveType, Interpolation, LONG_FROM_PILLARS, reading::CurveValues};
+use super::{
+    CurvePillar, CurveType, Interpolation, LONG_FROM_PILLARS, pillars, reading::CurveValues,
+};
 use crate::{
     api::quantlib::{Computation, example_answer},
     http::{Answer, Date, Metered, Tag},
@@ -122,9 +124,6 @@ impl ShiftedCurve {
         before: &curves::Curve,
         after: curves::CurveShift,
     ) -> quant_core::Result<Self> {
-        let pillars = |curve: &curves::Curve| {
-            curve.pillars().iter().copied().map(CurvePillar::from).collect()
-        };
         Ok(Self {
             reference_date: request.reference_date,
             curve_type: request.curve_type,

@@ -1,17 +1,21 @@
 //! Prices, yields and sensitivities of bonds with dates.
 
 use poem::Result;
-use poem_openapi::{Enum, Object, OpenApi, types::Example};
+use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     explanation::Explanation,
     instruments::{bond_yield, zero_coupon_bond},
-    time::NaiveDate,
+    time::{NaiveDate, Stub},
 };
 
-use super::{BusinessDayConvention, Calendar, DayCount, FixedBond, in_request};
+use super::{
+    BusinessDayConvention, Calendar, DayCount, FixedBond,
+    bond_valuation::{YieldConvention, street, yield_name},
+    in_request, short_front,
+};
 use crate::{
     api::quantlib::{Computation, RequestFor, SharedComputation, curves::Compounding},
-    http::{Answer, Date, JsonString, Metered, Tag, json_string::date},
+    http::{Answer, Date, JsonString, Metered, Tag, json_string::date, without_negative_zero},
 };
 
 /// The tenors of key rates in years: those of the interest-rate risk of Basel's market-risk standard
@@ -67,16 +71,6 @@ impl Bonds {
     }
 }
 
-/// The discounting of a yield over the remaining part of the coupon period at settlement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[oai(rename_all = "lowercase", remote = "bond_yield::YieldConvention")]
-pub enum YieldConvention {
-    /// By compound interest, as over whole periods.
-    Street,
-    /// By simple interest, as the United States Treasury prices its auctions.
-    Treasury,
-}
-
 /// The dates and the coupon rate of a bond.
 #[derive(Clone, Copy, Debug, Object)]
 pub struct CouponDates {
@@ -115,6 +109,10 @@ pub struct BondTerms {
     /// The business-day convention, for a payment on a day that is no business day.
     #[oai(default = "unadjusted")]
     pub convention: BusinessDayConvention,
+    /// Place and length of the period that is not regular: short front, long front, short back, long
+    /// back, or none where it is to be refused.
+    #[oai(default = "short_front")]
+    pub stub: JsonString<Stub>,
 }
 
 impl Example for CouponDates {
@@ -134,6 +132,7 @@ impl Example for BondTerms {
             end_of_month: false,
             calendar: Calendar::None,
             convention: BusinessDayConvention::Unadjusted,
+            stub: short_front(),
         }
     }
 }
@@ -167,6 +166,10 @@ impl BondAtYield {
             settlement_date: terms.settlement_date,
             calendar: terms.calendar,
             convention: terms.convention,
+            stub: terms.stub,
+            yield_rate: None,
+            clean_price: None,
+            yield_convention: terms.yield_convention,
         }
     }
 
@@ -192,11 +195,6 @@ impl Example for BondAtYield {
     }
 }
 
-/// The name of an argument of a bond at a yield in the request.
-fn yield_name(argument: &'static str) -> &'static str {
-    if argument == "yield_to_maturity" { "yield_rate" } else { argument }
-}
-
 /// The price of a fixed-rate bond.
 pub struct PriceOfBond;
 
@@ -210,8 +208,7 @@ impl SharedComputation for PriceOfBond {
             clean_price: found.clean_price,
             dirty_price: found.dirty_price,
             accrued_interest: found.accrued_interest,
-            // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
-            yield_rate: request.yield_rate + 0.0,
+            yield_rate: without_negative_zero(request.yield_rate),
             settlement_date: JsonString(request.settlement()),
         })
     }
@@ -379,7 +376,7 @@ impl Computation for QuotedBond {
         let found = self.at(rate).measures()?;
         Ok(BondYield {
             yield_rate: rate,
-            clean_price: self.clean_price + 0.0,
+            clean_price: without_negative_zero(self.clean_price),
             dirty_price: found.dirty_price,
             accrued_interest: found.accrued_interest,
             modified_duration: found.modified_duration,
@@ -494,12 +491,17 @@ impl ZeroCoupon {
 impl Computation for ZeroCoupon {
     type Answer = ZeroCouponPrice;
 
+    fn is_long(&self) -> bool {
+        // Business days of thousands of years.
+        self.day_count == DayCount::Bus252
+    }
+
     fn compute(&self) -> quant_core::Result<ZeroCouponPrice> {
         let (settlement, compounding) = (self.settlement(), self.compounding());
         let found = self.bond().value(settlement, self.yield_rate, compounding.into())?;
         Ok(ZeroCouponPrice {
             price: found.price,
-            yield_rate: self.yield_rate + 0.0,
+            yield_rate: without_negative_zero(self.yield_rate),
             compounding,
             discount_factor: found.discount_factor,
             time_to_maturity: found.time_to_maturity,
@@ -544,10 +546,6 @@ fn two() -> u32 {
 
 fn act_365() -> DayCount {
     DayCount::Act365
-}
-
-fn street() -> YieldConvention {
-    YieldConvention::Street
 }
 
 fn no_calendar() -> Calendar {

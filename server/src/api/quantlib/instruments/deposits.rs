@@ -112,6 +112,11 @@ impl Computation for Deposit {
     fn explain(&self) -> quant_core::Result<Explanation> {
         self.deposit().explain()
     }
+
+    fn is_long(&self) -> bool {
+        // Business days of thousands of years.
+        self.day_count == DayCount::Bus252
+    }
 }
 
 impl Example for Deposit {

@@ -10,7 +10,7 @@ use quant_core::{
 use super::{OptionType, Tree};
 use crate::{
     api::quantlib::Computation,
-    http::{Answer, Metered, Numbers, Tag},
+    http::{Answer, Metered, Numbers, Tag, without_negative_zero},
 };
 
 /// Above so many steps a tree may take over a millisecond.
@@ -155,8 +155,7 @@ impl Computation for American {
         Ok(AmericanPrice {
             price: found.price,
             european_price: found.european_price,
-            // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
-            early_exercise_premium: (found.price - found.european_price) + 0.0,
+            early_exercise_premium: without_negative_zero(found.price - found.european_price),
             steps_used: found.steps as u32,
             method: self.method,
             greeks: found.greeks.map(AmericanGreeks::from),
@@ -275,8 +274,7 @@ impl Computation for Bermudan {
         Ok(BermudanPrice {
             price: found.price,
             european_price: found.european_price,
-            // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
-            early_exercise_premium: (found.price - found.european_price) + 0.0,
+            early_exercise_premium: without_negative_zero(found.price - found.european_price),
             exercise_times: found.exercise_times,
             steps_used: found.steps as u32,
             method: self.method,

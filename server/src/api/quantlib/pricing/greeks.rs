@@ -10,7 +10,7 @@ use quant_core::{
 use super::{European, OptionType};
 use crate::{
     api::quantlib::{Computation, RequestFor, SharedComputation},
-    http::{Answer, Metered, Tag},
+    http::{Answer, Metered, Tag, without_negative_zero},
 };
 
 /// The REST endpoints of the Greeks of European options.
@@ -227,8 +227,8 @@ impl ImpliedVolatility {
             implied_volatility: volatility,
             iv: volatility,
             intrinsic_value: least,
-            // Both are rounded, and −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
-            time_value: (price - least).max(0.0) + 0.0,
+            // Both are rounded, so that the difference may be below zero.
+            time_value: without_negative_zero((price - least).max(0.0)),
             vega: vega.filter(|_| volatility > 0.0),
         }
     }

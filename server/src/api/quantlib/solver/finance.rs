@@ -8,7 +8,7 @@ use quant_core::{cash_flows, explanation::Explanation, time::NaiveDate};
 
 use crate::{
     api::quantlib::Computation,
-    http::{Answer, Date, Metered, Numbers, Tag, json_string::date},
+    http::{Answer, Date, Metered, Numbers, Tag, json_string::date, without_negative_zero},
 };
 
 /// The number of payments above which a search of rates may take over a millisecond.
@@ -242,8 +242,7 @@ impl Computation for PresentValue {
             npv: found.net_present_value,
             present_values: found.present_values,
             rate_sensitivity: found.rate_sensitivity,
-            // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
-            rate: rate + 0.0,
+            rate: without_negative_zero(rate),
         })
     }
 
