@@ -56,7 +56,7 @@ pub use answer::{Answer, AnswerParts};
 pub(crate) use answer_meta::AnswerMeta;
 pub use answer_options::{AnswerOptions, Detail};
 pub use body::Body;
-pub(crate) use body::{COMMON_BODY_LIMIT, SMALL as SMALL_BODY};
+pub(crate) use body::{COMMON_BODY_LIMIT, SMALL as SMALL_BODY, read_any};
 pub(crate) use caller::not_an_administrator;
 pub use caller::{AccountHolder, Administrator, Admitted, Authenticated, LimitedBody, Metered};
 pub use cancellation::Cancellation;

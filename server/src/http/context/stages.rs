@@ -548,6 +548,7 @@ fn body_limits(context: &RequestContext, caller: &Caller, of_operation: usize) -
         source: context.source(),
         has_large_bodies,
         memory: state.body_memory.clone(),
+        patience: state.settings.body_patience,
     }
 }
 
