@@ -33,6 +33,7 @@ mod json_position;
 pub(crate) mod json_string;
 mod methods;
 pub mod nearest_name;
+mod number_text;
 mod numbers;
 mod operation;
 pub(crate) mod path;

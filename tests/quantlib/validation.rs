@@ -250,6 +250,37 @@ async fn a_refusal_repeats_at_most_a_hundred_characters_of_a_value() {
 }
 
 #[tokio::test]
+async fn a_list_of_numbers_with_other_items_has_the_fault_of_each() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 100).await;
+    let faults = async |list: &str| {
+        let body = format!(r#"{{"probabilities": {list}}}"#);
+        let answer = app.post("/quantlib/physics/entropy/shannon", Some(&key), &body).await;
+        let faults = answer.expect(422)["detail"].as_array().expect("a list").clone();
+        let told = faults.iter().map(|fault| {
+            let last = fault["loc"].as_array().expect("a path").last().expect("a step").clone();
+            format!("{last} {}", fault["type"].as_str().expect("a text"))
+        });
+        told.collect::<Vec<_>>()
+    };
+    let mixed = r#"[0.5, "a,b]", null, [1, [2]], {"c": "}"}, true, -1, 0.25]"#;
+    let expected = [
+        "1 type_error.float",
+        "2 type_error.none.not_allowed",
+        "3 type_error.float",
+        "4 type_error.float",
+        "5 type_error.float",
+        "6 value_error.number.not_ge",
+    ];
+    assert_eq!(faults(mixed).await, expected);
+    let beyond = faults(r#"[0.5, "a", 1e999]"#).await;
+    assert_eq!(beyond, ["29 value_error.jsondecode"], "the place of the number in the body");
+    let long = format!(r#"["x"{}]"#, ",0".repeat(1_000_000));
+    assert_eq!(faults(&long).await, [r#""probabilities" value_error.list.max_items"#]);
+    assert_eq!(faults("[]").await, [r#""probabilities" value_error.list.min_items"#]);
+}
+
+#[tokio::test]
 async fn no_answer_holds_a_negative_zero() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Enterprise, 1000).await;
