@@ -1,6 +1,7 @@
 //! The answer 422: every fault at once, named as by FastAPI with pydantic 1, no value coerced.
 
 use account_core::Tier;
+use poem::{Request, http::Method};
 use quant_tests::{App, requests::PRICE};
 use serde_json::{Value, json};
 
@@ -247,6 +248,36 @@ async fn a_refusal_repeats_at_most_a_hundred_characters_of_a_value() {
     let answer = app.get(&query, Some(&key)).await;
     answer.expect(422);
     assert!(answer.body_text.len() < 2000, "{} bytes", answer.body_text.len());
+}
+
+#[tokio::test]
+async fn ten_faults_have_at_most_4_kilobytes_in_any_script() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let send = async |body: String| {
+        let request = Request::builder().method(Method::POST).uri_str("/quantlib/curves/build");
+        let request = request.content_type("application/json").header("X-API-Key", &key);
+        app.send(request.header("Prefer", "handling=strict").body(body)).await
+    };
+    for character in ["x", "\u{1f600}", "\"", "\\", "\u{1}"] {
+        let long = character.repeat(2_000);
+        let instruments: Vec<_> =
+            (0..10).map(|_| json!({ "type": "deposit", "tenor": long, "rate": 0.03 })).collect();
+        let mut fields = json!({ "reference_date": "2024-01-15", "instruments": instruments });
+        let answers = [send(fields.to_string()).await, {
+            fields["instruments"] = json!([{ "type": "deposit", "tenor": "1M", "rate": 0.03 }]);
+            for at in 0..10 {
+                fields[format!("{at}{long}")] = json!(1);
+            }
+            send(fields.to_string()).await
+        }];
+        for answer in answers {
+            let faults = answer.expect(422)["detail"].as_array().expect("a list").len();
+            assert_eq!(faults, 10, "{answer:?}");
+            let bytes = answer.body_text.len();
+            assert!(bytes <= 4096, "{bytes} bytes of {character:?}: {}", answer.body_text);
+        }
+    }
 }
 
 #[tokio::test]

@@ -42,11 +42,15 @@ pub enum Step {
 }
 
 impl Fault {
-    /// Makes a fault at `path`, which is copied. A long message is cut.
+    /// Makes a fault at `path`, which is copied. A long message is cut, so that ten faults have at
+    /// most 4 KB.
     #[must_use]
     pub fn new(path: &[Step], kind: impl Into<String>, msg: impl Into<String>) -> Self {
-        let msg: String = msg.into();
-        Self { loc: path.to_vec(), msg: echo::message(&msg).into_owned(), kind: kind.into() }
+        let (msg, kind): (String, String) = (msg.into(), kind.into());
+        let mut fault = Self { loc: path.to_vec(), msg: String::new(), kind };
+        let others = fault.to_json().to_string().len();
+        fault.msg = echo::message_of_fault(&msg, others).into_owned();
+        fault
     }
 
     /// Returns the fault as the JSON object of a 422.
@@ -195,7 +199,7 @@ struct Reader<'t> {
 impl From<Segment> for Step {
     fn from(segment: Segment) -> Self {
         match segment {
-            Segment::Name(name) => Self::Name(name.into_owned()),
+            Segment::Name(name) => Self::Name(echo::value(&name).into_owned()),
             Segment::Index(index) => Self::Index(index),
         }
     }
