@@ -244,6 +244,12 @@ impl App {
         &self.app.service().accounts
     }
 
+    /// The paths of the routes that the document does not describe.
+    #[must_use]
+    pub fn undocumented_paths(&self) -> Vec<&'static str> {
+        self.app.undocumented_paths()
+    }
+
     /// The state that the handlers share.
     #[must_use]
     pub fn service(&self) -> &quant_server::state::AppState {
