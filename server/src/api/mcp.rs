@@ -18,6 +18,8 @@
 //! | `prompts` | the prompts, and the completion of their arguments |
 //! | `tool_result`, `shape`, `advice` | the result of a call as JSON; that of a success; the text of a failure |
 //! | `results` | the envelope of a result: made, stored, shortened and read again |
+//! | `chart` | the pictures of stored results |
+//! | `progress` | the answer of a long call as a stream of events, with its progress |
 //!
 //! The SDK (`rmcp`) implements the protocol with and without the `initialize` handshake: headers
 //! and metadata of requests, the negotiation of versions, and the form of results. `transport` adds
