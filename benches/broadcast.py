@@ -14,7 +14,7 @@ parser.add_argument("--pages", type=int, default=1000)
 parser.add_argument("--postgres")
 arguments = parser.parse_args()
 
-TABLES = ["notification", "broadcast", "notification_mark", "inbox_mark", "letter", "preference"]
+TABLES = ["notification", "broadcast", "notification_mark", "inbox_mark", "outbound_message", "preference"]
 FILL = (
     "INSERT INTO account (id, email, username, username_key, tier, credit_balance, is_admin, mfa_enabled, created_at, verified_at) "
     "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {}) "

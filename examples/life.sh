@@ -39,14 +39,14 @@ field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" <<<"$body"; }
 header() { sed -n "s/^$1: \(.*\)\r$/\1/Ip" "$folder/headers"; }
 same() { [ "$2" = "$3" ] || { echo "$1: $2 is not $3" >&2; exit 1; }; }
 # Waits for the next unread e-mail, which a worker sends, and prints its code.
-letters=0
+emails=0
 code() {
   local folder=$folder/data/mail
   for _ in $(seq 100); do
-    [ "$(find "$folder" -name '*.eml' 2>/dev/null | wc -l)" -le "$letters" ] || break
+    [ "$(find "$folder" -name '*.eml' 2>/dev/null | wc -l)" -le "$emails" ] || break
     sleep 0.1
   done
-  letters=$(find "$folder" -name '*.eml' | wc -l)
+  emails=$(find "$folder" -name '*.eml' | wc -l)
   otp=$(cat "$(find "$folder" -name '*.eml' | sort | tail -n 1)" | grep -Eo '^ *[0-9]{6}\b|\b[0-9]{6}$' | head -n 1 | tr -d ' ')
 }
 # mailed ADDRESS PATTERN: leaves what fits in the newest e-mail to the address that has it in $found.
@@ -77,7 +77,7 @@ call "register" 200 POST /user/register "" \
   '{"username":"ada","email":"ada@example.com","password":"a long and private sentence"}'
 code
 call "no code for a verified or unknown address" 200 POST /user/resend-otp "" '{"email":"nobody@example.com"}'
-call "verify with the code from the letter" 200 POST /user/verify-otp "" \
+call "verify with the code from the e-mail" 200 POST /user/verify-otp "" \
   "{\"email\":\"ada@example.com\",\"otp\":\"$otp\"}"; key=$(field api_key)
 call "log in" 200 POST /user/login "" \
   '{"email":"ada@example.com","password":"a long and private sentence"}'
@@ -109,7 +109,7 @@ call "active again" 200 GET /auth/validate "$new"
 key=$new; session=
 login='{"email":"ada@example.com","password":"a long and private sentence"}'
 call "the second factor on" 200 POST /user/mfa/enable "$key" '{}'; sleep 0.5
-letters=$(find "$folder/data/mail" -name '*.eml' | wc -l)
+emails=$(find "$folder/data/mail" -name '*.eml' | wc -l)
 call "log in, first step" 200 POST /user/login "" "$login"; mfa=$(field mfa_token)
 code
 call "log in, second step" 200 POST /user/verify-mfa "" \
@@ -122,7 +122,7 @@ for try in 1 2 3 4 5; do
     '{"email":"ada@example.com","password":"wrong wrong wrong"}'
 done
 call "locked" 423 POST /user/login "" "$login"
-sleep 0.5; letters=$(find "$folder/data/mail" -name '*.eml' | wc -l)
+sleep 0.5; emails=$(find "$folder/data/mail" -name '*.eml' | wc -l)
 call "forgot the password" 200 POST /user/forgot-password "" '{"email":"ada@example.com"}'
 code
 call "choose another" 200 POST /user/reset-password "" \
@@ -164,7 +164,7 @@ call "ask for another address" 200 POST /user/change-email "$grace" \
 call "a taken one has the same answer" 200 POST /user/change-email "$key" \
   '{"password":"a third private sentence","new_email":"poor@example.com"}'
 mailed grace@example.org '[0-9]{6}'
-call "confirm it with the code from the letter" 200 POST /user/confirm-email "$grace" \
+call "confirm it with the code from the e-mail" 200 POST /user/confirm-email "$grace" \
   "{\"new_email\":\"grace@example.org\",\"otp\":\"$found\"}"
 call "the profile has it" 200 GET /user/profile "$grace"
 same "the address" "$(field email)" grace@example.org

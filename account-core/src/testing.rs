@@ -149,7 +149,7 @@ impl<S: Store> Outbox<S> {
         for due in self.store.due_messages(Channel::Mail, now, u32::MAX).await? {
             let message = OutboundMessage::unseal(due.id, &due.sealed, &self.vault);
             messages.push(message.expect("the store keeps e-mails unchanged"));
-            self.store.message_sent(due.id, now).await?;
+            self.store.message_sent(due.id).await?;
         }
         messages.retain(|message| !matches!(message.content, Content::Decoy { .. }));
         Ok(messages)

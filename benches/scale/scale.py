@@ -207,14 +207,14 @@ def main():
         print(f"{engine}, {options.accounts:,} accounts, {options.usage:,} usage rows: {size / 1e6:,.0f} MB")
         print(f"start                      {service.start():8.2f} s")
         try:
-            in_turn = lambda number: [(None, keys[one % REAL]) for one in range(number)]
+            alternating = lambda number: [(None, keys[one % REAL]) for one in range(number)]
             number = options.calls
-            service.time("usage, 30 days", in_turn(number), "GET", "/user/usage?days=30")
-            service.time("usage, one endpoint", in_turn(number), "GET", "/user/usage?days=30&endpoint_filter=/quantlib/made/up/3")
-            service.time("usage, page 20", in_turn(number), "GET", "/user/usage?days=30&page=20&page_size=50")
-            service.time("login history", in_turn(number), "GET", "/user/login-history?limit=20")
-            service.time("transactions", in_turn(number), "GET", "/user/transactions")
-            service.time("transactions, page 10", in_turn(number), "GET", "/user/transactions?page=10")
+            service.time("usage, 30 days", alternating(number), "GET", "/user/usage?days=30")
+            service.time("usage, one endpoint", alternating(number), "GET", "/user/usage?days=30&endpoint_filter=/quantlib/made/up/3")
+            service.time("usage, page 20", alternating(number), "GET", "/user/usage?days=30&page=20&page_size=50")
+            service.time("login history", alternating(number), "GET", "/user/login-history?limit=20")
+            service.time("transactions", alternating(number), "GET", "/user/transactions")
+            service.time("transactions, page 10", alternating(number), "GET", "/user/transactions?page=10")
             logins = [({"email": f"real{one % REAL}@example.com", "password": PASSWORD}, None) for one in range(number)]
             service.time("login", logins, "POST", "/user/login")
             service.time("metered call", [(OPTION, keys[one % REAL]) for one in range(10 * number)], "POST", PRICE)

@@ -43,9 +43,9 @@ pub struct ErrorStatement {
     pub quantity: Cow<'static, str>,
     /// The size of the error; zero or positive, in the unit of the quantity, or a fraction of it.
     pub estimate: f64,
-    /// Whether `estimate` is in the unit of the quantity, or a fraction of it.
+    /// The unit of `estimate`: that of the quantity, or a fraction of it.
     pub scale: ErrorScale,
-    /// Whether no result may differ by more. Otherwise `estimate` is the expected size.
+    /// True if no result may differ by more. Otherwise `estimate` is the expected size.
     pub is_bound: bool,
     /// The derivation of `estimate`.
     pub how: Cow<'static, str>,

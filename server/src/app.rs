@@ -275,6 +275,13 @@ impl App {
         RequestPipeline::new(self.service.clone(), routes::routes(self.gateway.clone()))
     }
 
+    /// Returns the paths of the routes that the OpenAPI document does not describe.
+    #[must_use]
+    pub fn undocumented_paths(&self) -> Vec<&'static str> {
+        let routes = routes::undocumented(self.gateway.clone());
+        routes.into_iter().map(|(path, _)| path).collect()
+    }
+
     /// Returns the state that the handlers share.
     #[must_use]
     pub fn service(&self) -> &Arc<AppState> {

@@ -154,6 +154,7 @@ impl ServeArgs {
             service: Settings {
                 tier_gate: limits.tier_gate,
                 body_limit: server.body_limit.get(),
+                body_patience: server::BODY_PATIENCE,
                 guest_keys: guests.guest_keys,
                 guests_per_network: guests.guests_per_network,
                 trusted_proxies: server.trusted_proxies,

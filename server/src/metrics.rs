@@ -140,7 +140,7 @@ impl Metrics {
             ),
             outbox: kept(
                 &registry,
-                gauges("quant_mail_outbox_letters", "Letters not sent yet, by state.", "state"),
+                gauges("quant_outbox_messages", "Messages not sent yet, by state.", "state"),
             ),
             pool: kept(
                 &registry,

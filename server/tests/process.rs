@@ -219,7 +219,7 @@ fn the_metrics_are_served_on_the_loopback_only() {
         "http_server_connections 1",
         "quant_store_up 1",
         r#"quant_store_connections{pool="writer",state="open"} 1"#,
-        r#"quant_mail_outbox_letters{state="waiting"} 0"#,
+        r#"quant_outbox_messages{state="waiting"} 0"#,
     ] {
         assert!(text.lines().any(|found| found == line), "{line}: {text}");
     }

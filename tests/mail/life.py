@@ -1,12 +1,12 @@
-"""A life with letters through a real SMTP server, which dies and dawdles meanwhile.
+"""The e-mails of an account through a real SMTP server, which stops and slows down meanwhile.
 
     cargo build --release
     python -m venv venv && venv/bin/pip install -r tests/mail/requirements.txt
     venv/bin/python tests/mail/life.py [--short]
 
-Starts a service of its own and an aiosmtpd beside it. Shows: each letter has one recipient and
-fixed headers, whatever a form holds; a mail server that is slow, gone or cut off mid-letter slows no
-request and loses no letter; the data key and the master key change while logins go on; and after
+Starts a service of its own and an aiosmtpd beside it. Shows: each e-mail has one recipient and
+fixed headers, whatever a form holds; a mail server that is slow, gone or cut off in an e-mail slows no
+request and loses no e-mail; the data key and the master key change while logins go on; and after
 all that no key, code, token or password stands in the database, its log, the service's log, the
 metrics, the document or the help. Exits with 1 at the first thing that is not so.
 """
@@ -39,7 +39,7 @@ class Mailbox:
     """Accepts e-mails: at once, slowly, or with a disconnect before the confirmation."""
 
     def __init__(self):
-        self.letters, self.delay, self.hang_up = [], 0, False
+        self.emails, self.delay, self.hang_up = [], 0, False
         self.lock = threading.Lock()
 
     async def handle_DATA(self, server, session, envelope):
@@ -49,7 +49,7 @@ class Mailbox:
         if self.delay:
             await asyncio.sleep(self.delay)
         with self.lock:
-            self.letters.append((envelope.mail_from, list(envelope.rcpt_tos), content))
+            self.emails.append((envelope.mail_from, list(envelope.rcpt_tos), content))
         if self.hang_up:
             server.transport.close()
             return "421 gone"
@@ -57,10 +57,10 @@ class Mailbox:
 
     def count(self):
         with self.lock:
-            return len(self.letters)
+            return len(self.emails)
 
 
-class Post:
+class MailServer:
     """The mail server, which can be stopped and started again on its port."""
 
     def __init__(self, mailbox):
@@ -158,15 +158,15 @@ def say(step, *figures):
     print(f"{step:<46}", *figures, flush=True)
 
 
-def read(letter):
+def read(received):
     """Returns the e-mail as a mail program reads it."""
-    return email.message_from_bytes(letter[2], policy=email.policy.default)
+    return email.message_from_bytes(received[2], policy=email.policy.default)
 
 
-def inspect(letter, to=None):
+def inspect(received, to=None):
     """Checks the single recipient, the fixed headers, the text and the HTML."""
-    mail_from, recipients, content = letter
-    message = read(letter)
+    mail_from, recipients, content = received
+    message = read(received)
     check(mail_from == "no-reply@localhost", f"from {mail_from}")
     check(len(recipients) == 1 and (to is None or recipients == [to]), f"to {recipients}, not {to}")
     head = content.split(b"\r\n\r\n", 1)[0].decode("ascii")
@@ -186,60 +186,60 @@ def code_of(message):
     return found and found.group(1)
 
 
-class House:
+class ServiceUnderTest:
     def __init__(self, service, mailbox):
         self.service, self.mailbox, self.seen = service, mailbox, 0
 
-    def letter(self, to):
+    def next_email(self, to):
         """Returns the next e-mail, which must be for this address.
 
-        One that came before is skipped: a letter that was not confirmed is sent again, at a time of its own.
+        One that came before is skipped: an e-mail that was not confirmed is sent again, at a time of its own.
         """
         for _ in range(600):
             if self.mailbox.count() > self.seen:
-                letter = self.mailbox.letters[self.seen]
+                received = self.mailbox.emails[self.seen]
                 self.seen += 1
-                if self.has_come_before(letter):
+                if self.has_come_before(received):
                     continue
-                message = inspect(letter, to)
+                message = inspect(received, to)
                 code = code_of(message)
                 if code:
                     self.service.secrets.add(code)
                 return message["Subject"], code
             time.sleep(0.05)
-        sys.exit(f"no letter for {to}")
+        sys.exit(f"no e-mail for {to}")
 
-    def has_come_before(self, letter):
-        identity = read(letter)["Message-ID"]
-        return any(read(earlier)["Message-ID"] == identity for earlier in self.mailbox.letters[: self.seen - 1])
+    def has_come_before(self, received):
+        identity = read(received)["Message-ID"]
+        return any(read(earlier)["Message-ID"] == identity for earlier in self.mailbox.emails[: self.seen - 1])
 
     def life(self):
         call, ada = self.service.call, "ada@example.com"
         form = {"username": "ada", "email": ada, "password": PASSWORD}
         call("POST", "/user/register", form)
-        _, code = self.letter(ada)
+        _, code = self.next_email(ada)
         key = call("POST", "/user/verify-otp", {"email": ada, "otp": code})[0]["data"]["api_key"]
         say("registered", self.service.address)
         call("POST", "/user/mfa/enable", {}, key)
-        check("step is on" in self.letter(ada)[0], "a notice of the second step")
+        check("step is on" in self.next_email(ada)[0], "a notice of the second step")
         login = {"email": ada, "password": PASSWORD}
         token = call("POST", "/user/login", login)[0]["data"]["mfa_token"]
-        _, code = self.letter(ada)
+        _, code = self.next_email(ada)
         body = {"email": ada, "otp": code, "mfa_token": token}
         check(call("POST", "/user/verify-mfa", body)[0]["data"]["api_key"] == key, "the same key")
         say("logged in in two steps")
         for _ in range(5):
             call("POST", "/user/login", {"email": ada, "password": "wrong wrong"}, expect=401)
         call("POST", "/user/login", {"email": ada, "password": "wrong wrong"}, expect=423)
-        check("locked" in self.letter(ada)[0], "a letter for the lock")
+        check("locked" in self.next_email(ada)[0], "an e-mail for the lock")
         say("locked, and told so once")
         call("POST", "/user/forgot-password", {"email": ada})
-        _, code = self.letter(ada)
+        _, code = self.next_email(ada)
         call("POST", "/user/reset-password", {"email": ada, "otp": code, "new_password": OTHER})
-        check("changed" in self.letter(ada)[0], "a notice of the new password")
+        check("changed" in self.next_email(ada)[0], "a notice of the new password")
         body = {"email": ada, "password": OTHER}
         call("POST", "/user/mfa/disable", {"password": OTHER}, key)
-        check("step is off" in self.letter(ada)[0], "a notice of the second step")
+        check("step is off" in self.next_email(ada)[0], "a notice of the second step")
         check(call("POST", "/user/login", body)[0]["data"]["api_key"] == key, "the same key")
         say("reset, and logged in")
         new = call("POST", "/user/regenerate-api-key", {}, key)[0]["data"]["api_key"]
@@ -270,22 +270,22 @@ class House:
             form = {"username": name, "email": f"name{number}@example.com", "password": PASSWORD}
             taken += self.service.call("POST", "/user/register", form, expect=None)[2] == 200
         self.wait(before + taken)
-        for letter in self.mailbox.letters[before:]:
-            message = inspect(letter)
+        for received in self.mailbox.emails[before:]:
+            message = inspect(received)
             # An address that was accepted as a whole may get an e-mail; one inside another never.
-            check(b"Bcc:" not in letter[2].split(b"\r\n\r\n", 1)[0], "no Bcc")
+            check(b"Bcc:" not in received[2].split(b"\r\n\r\n", 1)[0], "no Bcc")
             html = message.get_body(("html",)).get_content()
             check("<img" not in html and "<b>ada</b>" not in html and "7006652" not in html, "escaped")
             self.service.secrets.add(code_of(message))
         self.seen = self.mailbox.count()
-        say("hostile forms", f"{len(addresses) + len(names)} sent, {taken} taken, {self.seen - before} letters")
+        say("hostile forms", f"{len(addresses) + len(names)} sent, {taken} taken, {self.seen - before} e-mails")
 
-    def wait(self, letters, seconds=120):
+    def wait(self, emails, seconds=120):
         for _ in range(seconds * 20):
-            if self.mailbox.count() >= letters:
+            if self.mailbox.count() >= emails:
                 return
             time.sleep(0.05)
-        sys.exit(f"{letters - self.mailbox.count()} letters are lost")
+        sys.exit(f"{emails - self.mailbox.count()} e-mails are lost")
 
     def burst(self, name, number):
         """Sends forms that each cause an e-mail; returns the durations of the requests."""
@@ -298,56 +298,56 @@ class House:
 
     def account(self, name):
         distinct = {}
-        for letter in self.mailbox.letters:
-            if letter[1][0].startswith(name + "-"):
-                identity = (letter[1][0], read(letter)["Message-ID"])
+        for received in self.mailbox.emails:
+            if received[1][0].startswith(name + "-"):
+                identity = (received[1][0], read(received)["Message-ID"])
                 distinct[identity] = distinct.get(identity, 0) + 1
-                self.service.secrets.add(code_of(inspect(letter)))
+                self.service.secrets.add(code_of(inspect(received)))
         return len(distinct), sum(distinct.values()) - len(distinct)
 
 
-def told(name, times, letters=None):
+def told(name, times, emails=None):
     ordered = sorted(times)
     figures = f"p50 {statistics.median(ordered):6.1f} ms  p99 {ordered[int(len(ordered) * 0.99)]:6.1f} ms"
-    say(name, figures, "" if letters is None else f"letters {letters[0]}, twice {letters[1]}")
+    say(name, figures, "" if emails is None else f"e-mails {emails[0]}, twice {emails[1]}")
 
 
-def troubles(house, post, mailbox, number, slow):
-    quiet = house.burst("quiet", number)
-    house.wait(house.seen + number)
-    told("mail server well", quiet, house.account("quiet"))
+def troubles(tested, mail_server, mailbox, number, slow):
+    quiet = tested.burst("quiet", number)
+    tested.wait(tested.seen + number)
+    told("mail server well", quiet, tested.account("quiet"))
 
-    post.stop()
-    dead = house.burst("dead", number)
-    check(house.account("dead") == (0, 0), "no mail server, no letter")
-    post.start()
-    house.wait(house.seen + 2 * number)
-    letters = house.account("dead")
-    check(letters[0] == number, f"{number} letters after the dead server, not {letters}")
-    told("mail server dead, then back", dead, letters)
+    mail_server.stop()
+    dead = tested.burst("dead", number)
+    check(tested.account("dead") == (0, 0), "no mail server, no e-mail")
+    mail_server.start()
+    tested.wait(tested.seen + 2 * number)
+    emails = tested.account("dead")
+    check(emails[0] == number, f"{number} e-mails after the dead server, not {emails}")
+    told("mail server dead, then back", dead, emails)
 
     mailbox.delay = slow
-    crawl = house.burst("slow", number)
-    check(house.account("slow")[0] < number, "the letters are slower than the requests")
+    crawl = tested.burst("slow", number)
+    check(tested.account("slow")[0] < number, "the e-mails are slower than the requests")
     mailbox.delay = 0
-    house.wait(house.seen + 3 * number, slow + 120)
-    letters = house.account("slow")
-    check(letters[0] == number, f"{number} letters after the slow server, not {letters}")
-    told(f"mail server slow by {slow} s", crawl, letters)
+    tested.wait(tested.seen + 3 * number, slow + 120)
+    emails = tested.account("slow")
+    check(emails[0] == number, f"{number} e-mails after the slow server, not {emails}")
+    told(f"mail server slow by {slow} s", crawl, emails)
 
     # Each e-mail is accepted with a disconnect before the confirmation, as in at-least-once delivery.
     mailbox.hang_up = True
-    cut = house.burst("cut", number)
+    cut = tested.burst("cut", number)
     deadline = time.monotonic() + 60
-    while house.account("cut")[0] < number and time.monotonic() < deadline:
+    while tested.account("cut")[0] < number and time.monotonic() < deadline:
         time.sleep(0.05)
     mailbox.hang_up = False
     settle(mailbox)
-    letters = house.account("cut")
-    check(letters[0] == number, f"{number} letters after the cut ones, not {letters}")
-    check(letters[1] >= number, "each letter that was not confirmed comes again")
-    told("mail server hangs up unsaid", cut, letters)
-    house.seen = mailbox.count()
+    emails = tested.account("cut")
+    check(emails[0] == number, f"{number} e-mails after the cut ones, not {emails}")
+    check(emails[1] >= number, "each e-mail that was not confirmed comes again")
+    told("mail server hangs up unsaid", cut, emails)
+    tested.seen = mailbox.count()
     # An unreachable or slow server may delay a request by no more than the noise of a password hash.
     base = statistics.median(quiet)
     for name, times in (("dead", dead), ("slow", crawl), ("cut", cut)):
@@ -428,24 +428,24 @@ def search(service):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--short", action="store_true", help="fewer letters, less slowness")
+    parser.add_argument("--short", action="store_true", help="fewer e-mails, less slowness")
     parser.add_argument("--server", default="target/release/quant-server")
     options = parser.parse_args()
     number, slow = (8, 3) if options.short else (40, 30)
     mailbox = Mailbox()
-    post = Post(mailbox)
+    mail_server = MailServer(mailbox)
     with tempfile.TemporaryDirectory() as folder:
-        service = Service(options.server, pathlib.Path(folder), post.port)
+        service = Service(options.server, pathlib.Path(folder), mail_server.port)
         try:
-            house = House(service, mailbox)
-            key = house.life()
-            house.corpus()
-            troubles(house, post, mailbox, number, slow)
+            tested = ServiceUnderTest(service, mailbox)
+            key = tested.life()
+            tested.corpus()
+            troubles(tested, mail_server, mailbox, number, slow)
             search(service)
             rotation(service, key)
             search(service)
             service.call("DELETE", "/user/account", {"password": OTHER}, key)
-            check("deleted" in house.letter("ada@example.com")[0], "a notice of the end")
+            check("deleted" in tested.next_email("ada@example.com")[0], "a notice of the end")
             service.call("GET", "/auth/validate", key=key, expect=401)
             service.stop()
             service_log = service.log.read_text()
@@ -453,7 +453,7 @@ def main():
         finally:
             if service.process.poll() is None:
                 service.process.kill()
-            post.stop()
+            mail_server.stop()
     say("done")
 
 

@@ -33,15 +33,15 @@ const start = async () => {
 const codeFromLetter = async (before) => {
   for (;;) {
     const folder = `${DATA}/mail`;
-    const letters = readdirSync(folder).filter((name) => !before.has(name) && name.endsWith('.eml'));
-    for (const name of letters) {
+    const emails = readdirSync(folder).filter((name) => !before.has(name) && name.endsWith('.eml'));
+    for (const name of emails) {
       const code = readFileSync(`${folder}/${name}`, 'utf8').match(/^\s*(\d{6})\s*$/m);
       if (code) return code[1];
     }
     await new Promise((next) => setTimeout(next, 50));
   }
 };
-const lettersSoFar = () => {
+const emailsSoFar = () => {
   try { return new Set(readdirSync(`${DATA}/mail`)); } catch { return new Set(); }
 };
 
@@ -148,7 +148,7 @@ try {
 
   const { page } = await open(390, 844);
   await page.goto(question);
-  const before = lettersSoFar();
+  const before = emailsSoFar();
   await signIn(page, 'grace', PASSWORD);
   const field = page.getByLabel('Code of six digits');
   await field.waitFor();

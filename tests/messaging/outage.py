@@ -87,8 +87,8 @@ with tempfile.TemporaryDirectory() as data, socket.socket() as place:
         bot = http.server.ThreadingHTTPServer(("127.0.0.1", port), Bot)
         threading.Thread(target=bot.serve_forever, daemon=True).start()
         patience = time.monotonic() + 120
-        while len(delivered) < arguments.accounts or ask(data, "SELECT count(*) FROM letter WHERE due_at IS NOT NULL"):
-            assert time.monotonic() < patience, (len(delivered), ask(data, "SELECT count(*) FROM letter WHERE due_at IS NOT NULL"))
+        while len(delivered) < arguments.accounts or ask(data, "SELECT count(*) FROM outbound_message WHERE due_at IS NOT NULL"):
+            assert time.monotonic() < patience, (len(delivered), ask(data, "SELECT count(*) FROM outbound_message WHERE due_at IS NOT NULL"))
             time.sleep(0.2)
         print(f"all delivered {time.monotonic() - begun:.1f} s after the broadcast, {time.monotonic() - recovers_at:.1f} s after the recovery")
         print(f"answers of the channel: {dict(answered)}; chats: {len(delivered)}, messages: {delivered.total()}")

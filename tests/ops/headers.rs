@@ -9,6 +9,8 @@ use serde_json::json;
 const METRICS_TOKEN: &str = "0123456789abcdef";
 /// A page of another website.
 const STRANGER: &str = "https://stranger.example";
+/// The origin of the operator's own website.
+const WEBSITE: &str = "https://www.example.com";
 
 /// The rule of a route for caches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +19,8 @@ enum Cache {
     Never,
     /// A cache asks by the tag each time.
     Asks,
+    /// A cache keeps the answer for a minute.
+    Minute,
     /// A cache keeps the answer for an hour.
     Hour,
 }
@@ -26,6 +30,7 @@ impl Cache {
         match self {
             Self::Never => "no-store",
             Self::Asks => "no-cache",
+            Self::Minute => "public, max-age=60",
             Self::Hour => "public, max-age=3600",
         }
     }
@@ -38,47 +43,55 @@ enum Cors {
     Everybody,
 }
 
-use Cache::{Asks, Hour, Never};
+use Cache::{Asks, Hour, Minute, Never};
 use Cors::{Everybody, Nobody};
 
 /// The routes that the document does not describe. A route without `GET` is asked for its refusal.
 #[rustfmt::skip]
-const ROUTES: [(&str, Cache, Cors); 35] = [
-    ("/",                                        Asks,  Nobody),
-    ("/docs",                                    Asks,  Nobody),
-    ("/docs/price_european_option",              Asks,  Nobody),
-    ("/playground",                              Asks,  Nobody),
-    ("/playground/price_european_option",        Asks,  Nobody),
-    ("/llms.txt",                                Asks,  Nobody),
-    ("/site.css",                                Asks,  Nobody),
-    ("/site.js",                                 Asks,  Nobody),
-    ("/playground.js",                           Asks,  Nobody),
-    ("/chart.js",                                Asks,  Nobody),
-    ("/favicon.ico",                             Asks,  Nobody),
-    ("/openapi.json",                            Asks,  Nobody),
-    ("/pages.css",                               Hour,  Nobody),
-    ("/console/console.css",                     Hour,  Nobody),
-    ("/metrics",                                 Never, Nobody),
-    ("/mcp",                                     Never, Nobody),
-    ("/login",                                   Never, Nobody),
-    ("/complete-profile",                        Never, Nobody),
-    ("/console",                                 Never, Nobody),
-    ("/console/activity",                        Never, Nobody),
-    ("/console/notifications",                   Never, Nobody),
-    ("/console/security",                        Never, Nobody),
-    ("/console/register",                        Never, Nobody),
-    ("/console/forgot",                          Never, Nobody),
-    ("/console/verify",                          Never, Nobody),
-    ("/console/reset",                           Never, Nobody),
-    ("/account/applications",                    Never, Nobody),
-    ("/oauth/authorize",                         Never, Nobody),
-    ("/oauth/sign-in",                           Never, Nobody),
-    ("/oauth/consent",                           Never, Nobody),
-    ("/oauth/token",                             Never, Everybody),
-    ("/oauth/register",                          Never, Everybody),
-    ("/oauth/revoke",                            Never, Everybody),
-    ("/.well-known/oauth-authorization-server",  Never, Everybody),
-    ("/nowhere",                                 Never, Nobody),
+const ROUTES: [(&str, Cache, Cors); 43] = [
+    ("/",                                            Asks,   Nobody),
+    ("/docs",                                        Asks,   Nobody),
+    ("/docs/",                                       Asks,   Nobody),
+    ("/docs/errors",                                 Asks,   Nobody),
+    ("/docs/price_european_option",                  Asks,   Nobody),
+    ("/playground",                                  Asks,   Nobody),
+    ("/playground/price_european_option",            Asks,   Nobody),
+    ("/llms.txt",                                    Asks,   Nobody),
+    ("/site.css",                                    Asks,   Nobody),
+    ("/site.js",                                     Asks,   Nobody),
+    ("/playground.js",                               Asks,   Nobody),
+    ("/chart.js",                                    Asks,   Nobody),
+    ("/favicon.ico",                                 Asks,   Nobody),
+    ("/openapi.json",                                Asks,   Nobody),
+    ("/pages.css",                                   Hour,   Nobody),
+    ("/console/console.css",                         Hour,   Nobody),
+    ("/metrics",                                     Never,  Nobody),
+    ("/mcp",                                         Never,  Nobody),
+    ("/mcp/",                                        Never,  Nobody),
+    ("/login",                                       Never,  Nobody),
+    ("/complete-profile",                            Never,  Nobody),
+    ("/console",                                     Never,  Nobody),
+    ("/console/activity",                            Never,  Nobody),
+    ("/console/notifications",                       Never,  Nobody),
+    ("/console/security",                            Never,  Nobody),
+    ("/console/register",                            Never,  Nobody),
+    ("/console/forgot",                              Never,  Nobody),
+    ("/console/verify",                              Never,  Nobody),
+    ("/console/reset",                               Never,  Nobody),
+    ("/account/applications",                        Never,  Nobody),
+    ("/oauth/authorize",                             Never,  Nobody),
+    ("/oauth/sign-in",                               Never,  Nobody),
+    ("/oauth/sign-in/provider",                      Never,  Nobody),
+    ("/oauth/sign-in/return",                        Never,  Nobody),
+    ("/oauth/consent",                               Never,  Nobody),
+    ("/oauth/token",                                 Never,  Everybody),
+    ("/oauth/register",                              Never,  Everybody),
+    ("/oauth/revoke",                                Never,  Everybody),
+    ("/.well-known/oauth-authorization-server",      Never,  Everybody),
+    ("/.well-known/oauth-protected-resource",        Never,  Everybody),
+    ("/.well-known/oauth-protected-resource/mcp",    Never,  Everybody),
+    ("/.well-known/quant-receipts.json",             Minute, Everybody),
+    ("/nowhere",                                     Never,  Nobody),
 ];
 
 /// Asserts what holds for every answer, with these rules.
@@ -142,6 +155,59 @@ async fn every_route_has_the_headers_cookies_and_cache_rules_of_the_table() {
         // The front page is in the table above.
         let cache = if path == "/" { Asks } else { Never };
         check(&app.send(request.body(body)).await, &format!("{method} {path}"), cache, Nobody);
+    }
+}
+
+/// Returns true if the path is one of a route, whose segments with a colon stand for any text.
+fn is_of_route(path: &str, route: &str) -> bool {
+    let (segments, patterns) = (path.split('/'), route.split('/'));
+    segments.clone().count() == patterns.clone().count()
+        && segments.zip(patterns).all(|(segment, pattern)| {
+            segment == pattern || (pattern.starts_with(':') && !segment.is_empty())
+        })
+}
+
+#[tokio::test]
+async fn the_table_has_every_route_that_the_document_does_not_describe() {
+    let app = start().await;
+    let routes = app.undocumented_paths();
+    assert!(routes.len() > 30, "{routes:?}");
+    for route in &routes {
+        let is_listed = ROUTES.iter().any(|(path, _, _)| is_of_route(path, route));
+        assert!(is_listed, "add {route} to the table of this file");
+    }
+    for (path, _, _) in ROUTES.iter().filter(|(path, _, _)| *path != "/nowhere") {
+        let is_route = routes.iter().any(|route| is_of_route(path, route));
+        assert!(is_route, "{path} is no route: take it from the table of this file");
+    }
+}
+
+#[tokio::test]
+async fn the_pages_of_the_website_read_the_documented_routes_alone() {
+    let app = App::start_with(|config| {
+        config.address_limit = 10_000.try_into().expect("not zero");
+        config.service.website_url = Some(WEBSITE.to_owned());
+    })
+    .await;
+    let allowed = |answer: &Answer| {
+        let header = |name| answer.header(name).map(str::to_owned);
+        (header("access-control-allow-origin"), header("access-control-allow-credentials"))
+    };
+    for (path, _, cors) in ROUTES {
+        let request = Request::builder().method(Method::GET).uri_str(path);
+        let answer = app.send(request.header("Origin", WEBSITE).finish()).await;
+        let is_open = cors == Everybody && answer.status != 405;
+        let expected = (is_open.then(|| "*".to_owned()), None);
+        assert_eq!(allowed(&answer), expected, "{path}: {answer:?}");
+    }
+    for (method, path, body) in requests().into_iter().filter(|(_, path, _)| path != "/") {
+        let request = Request::builder().method(method.clone()).uri_str(path.as_str());
+        let request = request.content_type("application/json").header("Origin", WEBSITE);
+        let answer = app.send(request.body(body)).await;
+        let expected = (Some(WEBSITE.to_owned()), Some("true".to_owned()));
+        assert_eq!(allowed(&answer), expected, "{method} {path}: {answer:?}");
+        let varies = answer.headers.get_all("vary").iter().any(|value| value == "Origin");
+        assert!(varies, "{method} {path}: {answer:?}");
     }
 }
 

@@ -140,13 +140,20 @@ fn status_of(block: &[u8]) -> u16 {
     }
 }
 
-/// The status of the answer to a request of HTTP/2 with these fields.
-async fn http2_status(address: SocketAddr, fields: &[(&str, &str)]) -> u16 {
-    const END_STREAM_AND_HEADERS: u8 = 0x5;
+/// The end of a request's fields, in the flags of a frame of HTTP/2.
+const END_HEADERS: u8 = 0x4;
+/// The end of a request without a body.
+const END_STREAM: u8 = 0x1;
+
+/// The status of the answer to a request of HTTP/2 with these fields. Without `END_STREAM` in `flags`
+/// the body never ends.
+async fn http2_status(address: SocketAddr, fields: &[(&str, &str)], flags: u8) -> u16 {
+    const PING: u8 = 6;
+    const ACKNOWLEDGED: u8 = 1;
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     let mut start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     start.extend(frame(4, 0, 0, &[]));
-    start.extend(frame(1, END_STREAM_AND_HEADERS, 1, &header_block(fields)));
+    start.extend(frame(1, flags | END_HEADERS, 1, &header_block(fields)));
     stream.write_all(&start).await.expect("a request is taken");
     let answer = async {
         loop {
@@ -157,6 +164,10 @@ async fn http2_status(address: SocketAddr, fields: &[(&str, &str)]) -> u16 {
             stream.read_exact(&mut payload).await.expect("its payload");
             if head[3] == 1 {
                 return status_of(&payload);
+            }
+            if head[3] == PING && head[4] & ACKNOWLEDGED == 0 {
+                let answer = frame(PING, ACKNOWLEDGED, 0, &payload);
+                stream.write_all(&answer).await.expect("the answer to a ping is taken");
             }
         }
     };
@@ -185,8 +196,39 @@ async fn the_authority_of_http_2_counts_as_host() {
         (with(&post, &[other, own]), 400),
     ];
     for (fields, expected) in rows {
-        assert_eq!(http2_status(address, &fields).await, expected, "{fields:?}");
+        let status = http2_status(address, &fields, END_STREAM).await;
+        assert_eq!(status, expected, "{fields:?}");
     }
+}
+
+#[tokio::test]
+async fn a_stream_of_http_2_that_never_ends_is_answered_though_its_client_answers_pings() {
+    let app = App::start_with(|config| {
+        config.service.body_patience = Duration::from_millis(100);
+    })
+    .await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let address = app.listen().await;
+    let rows = [
+        ("POST", "/oauth/register", 408),
+        ("POST", "/user/login", 408),
+        ("POST", "/guest/create", 408),
+        ("POST", "/quantlib/core/types/tenor/add-to-date", 408),
+        // The body that an operation does not take is read for a second, and dropped.
+        ("GET", "/user/profile", 408),
+        ("GET", "/health", 200),
+        ("GET", "/nowhere", 404),
+    ];
+    for (method, path, expected) in rows {
+        let authority = (":authority", "mcp.example.com");
+        let mut fields = vec![(":method", method), (":scheme", "http"), (":path", path), authority];
+        fields.push(("content-type", "application/json"));
+        if !["/oauth/register", "/user/login", "/guest/create"].contains(&path) {
+            fields.push(("x-api-key", &key));
+        }
+        assert_eq!(http2_status(address, &fields, 0).await, expected, "{method} {path}");
+    }
+    assert_eq!(app.service().body_memory.in_use(), 0);
 }
 
 #[tokio::test]

@@ -16,6 +16,8 @@ use tokio::{
 
 const SHANNON: &str = "/quantlib/physics/entropy/shannon";
 const TENOR: &str = "/quantlib/core/types/tenor/add-to-date";
+const REGISTER: &str = "/oauth/register";
+const CLIENT: &str = r#"{"redirect_uris": ["http://127.0.0.1/callback"]}"#;
 /// Paths that take a body without a key.
 const OPEN: [&str; 3] = ["/guest/create", "/user/login", "/user/forgot-password"];
 /// Ample time for an answer: a test fails here where a request waits for other clients.
@@ -37,10 +39,14 @@ fn send_slowly(app: &Arc<App>, request: RequestBuilder) -> (DuplexStream, JoinHa
     (client, tokio::spawn(async move { app.send(request).await }))
 }
 
+/// A body of so many bytes.
+fn padded(body: &str, length: usize) -> String {
+    format!("{}{body}", " ".repeat(length - body.len()))
+}
+
 /// A distribution of so many bytes, as JSON.
 fn distribution(length: usize) -> String {
-    let body = r#"{"probabilities": [0.5, 0.5], "base": 2}"#;
-    format!("{}{body}", " ".repeat(length - body.len()))
+    padded(r#"{"probabilities": [0.5, 0.5], "base": 2}"#, length)
 }
 
 /// Waits until unfinished bodies hold as many bytes.
@@ -143,6 +149,8 @@ async fn a_body_without_a_length_has_the_same_limits() {
         unannounced(SHANNON, version, distribution(300_000)).await.expect(200);
         unannounced(SHANNON, version, distribution(limit + 1)).await.expect(413);
         unannounced(TENOR, version, distribution(256 * 1024 + 1)).await.expect(413);
+        unannounced(REGISTER, version, padded(CLIENT, 64 * 1024)).await.expect(201);
+        unannounced(REGISTER, version, padded(CLIENT, 64 * 1024 + 1)).await.expect(413);
         assert_eq!(app.service().body_memory.in_use(), 0);
     }
 }
@@ -164,4 +172,41 @@ async fn a_compressed_body_is_refused_with_the_encoding_that_is_accepted() {
         }
     }
     send(SHANNON, "identity").await.expect(200);
+    let refused = send(REGISTER, "gzip").await;
+    assert_eq!(refused.expect(415)["error"], "invalid_request");
+    assert_eq!(refused.header("accept-encoding"), Some("identity"));
+}
+
+#[tokio::test]
+async fn a_body_that_never_ends_is_refused_when_the_time_for_it_is_over() {
+    let app = App::start_with(|config| {
+        config.service.body_patience = Duration::from_millis(100);
+    });
+    let app = Arc::new(app.await);
+    let payer = app.account("ada", Tier::Enterprise, 100).await;
+    for version in [Version::HTTP_11, Version::HTTP_2] {
+        for path in [SHANNON, REGISTER, "/guest/create", "/user/login", "/user/forgot-password"] {
+            let mut request = post(path, (path == SHANNON).then_some(&payer)).version(version);
+            if version == Version::HTTP_11 {
+                request = request.header("Transfer-Encoding", "chunked");
+            }
+            let (mut client, answer) = send_slowly(&app, request);
+            client.write_all(b"{").await.expect("the service reads");
+            let answer = tokio::time::timeout(HANG, answer).await.expect("the time is bounded");
+            answer.expect("an answer").expect(408);
+        }
+    }
+    held(&app, |bytes| bytes == 0).await;
+}
+
+#[tokio::test]
+async fn a_registration_is_counted_until_it_ends() {
+    let app = Arc::new(App::start().await);
+    let request = post(REGISTER, None).version(Version::HTTP_2);
+    let (mut client, answer) = send_slowly(&app, request);
+    client.write_all(&[b' '; 50_000]).await.expect("the service reads");
+    held(&app, |bytes| (50_000..=64 * 1024).contains(&bytes)).await;
+    drop(client);
+    answer.await.expect("an answer").expect(400);
+    held(&app, |bytes| bytes == 0).await;
 }

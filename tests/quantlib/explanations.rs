@@ -42,7 +42,7 @@ async fn an_explanation_stands_beside_the_same_data_and_only_on_request() {
     }
 }
 
-/// Whether a value has a member of this name, at any depth.
+/// Returns true if a value has a member of this name, at any depth.
 fn has_member(value: &Value, name: &str) -> bool {
     match value {
         Value::Object(members) => {

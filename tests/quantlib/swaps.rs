@@ -94,7 +94,7 @@ enum Swap {
     InterestRate(InterestRateSwap),
 }
 
-/// What `find` finds of the swap of a row on its curves.
+/// The result of `find` for the swap of a row on its curves.
 fn on_curves<T>(row: &Row, find: impl Fn(Swap, &SwapCurves<'_>) -> T) -> T {
     let projection = curve(row, "tenors", "rates").expect("a curve");
     let discount = curve(row, "discount_tenors", "discount_rates");

@@ -1,6 +1,7 @@
 //! The answer 422: every fault at once, named as by FastAPI with pydantic 1, no value coerced.
 
 use account_core::Tier;
+use poem::{Request, http::Method};
 use quant_tests::{App, requests::PRICE};
 use serde_json::{Value, json};
 
@@ -247,6 +248,67 @@ async fn a_refusal_repeats_at_most_a_hundred_characters_of_a_value() {
     let answer = app.get(&query, Some(&key)).await;
     answer.expect(422);
     assert!(answer.body_text.len() < 2000, "{} bytes", answer.body_text.len());
+}
+
+#[tokio::test]
+async fn ten_faults_have_at_most_4_kilobytes_in_any_script() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let send = async |body: String| {
+        let request = Request::builder().method(Method::POST).uri_str("/quantlib/curves/build");
+        let request = request.content_type("application/json").header("X-API-Key", &key);
+        app.send(request.header("Prefer", "handling=strict").body(body)).await
+    };
+    for character in ["x", "\u{1f600}", "\"", "\\", "\u{1}"] {
+        let long = character.repeat(2_000);
+        let instruments: Vec<_> =
+            (0..10).map(|_| json!({ "type": "deposit", "tenor": long, "rate": 0.03 })).collect();
+        let mut fields = json!({ "reference_date": "2024-01-15", "instruments": instruments });
+        let answers = [send(fields.to_string()).await, {
+            fields["instruments"] = json!([{ "type": "deposit", "tenor": "1M", "rate": 0.03 }]);
+            for at in 0..10 {
+                fields[format!("{at}{long}")] = json!(1);
+            }
+            send(fields.to_string()).await
+        }];
+        for answer in answers {
+            let faults = answer.expect(422)["detail"].as_array().expect("a list").len();
+            assert_eq!(faults, 10, "{answer:?}");
+            let bytes = answer.body_text.len();
+            assert!(bytes <= 4096, "{bytes} bytes of {character:?}: {}", answer.body_text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_numbers_with_other_items_has_the_fault_of_each() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 100).await;
+    let faults = async |list: &str| {
+        let body = format!(r#"{{"probabilities": {list}}}"#);
+        let answer = app.post("/quantlib/physics/entropy/shannon", Some(&key), &body).await;
+        let faults = answer.expect(422)["detail"].as_array().expect("a list").clone();
+        let told = faults.iter().map(|fault| {
+            let last = fault["loc"].as_array().expect("a path").last().expect("a step").clone();
+            format!("{last} {}", fault["type"].as_str().expect("a text"))
+        });
+        told.collect::<Vec<_>>()
+    };
+    let mixed = r#"[0.5, "a,b]", null, [1, [2]], {"c": "}"}, true, -1, 0.25]"#;
+    let expected = [
+        "1 type_error.float",
+        "2 type_error.none.not_allowed",
+        "3 type_error.float",
+        "4 type_error.float",
+        "5 type_error.float",
+        "6 value_error.number.not_ge",
+    ];
+    assert_eq!(faults(mixed).await, expected);
+    let beyond = faults(r#"[0.5, "a", 1e999]"#).await;
+    assert_eq!(beyond, ["29 value_error.jsondecode"], "the place of the number in the body");
+    let long = format!(r#"["x"{}]"#, ",0".repeat(1_000_000));
+    assert_eq!(faults(&long).await, [r#""probabilities" value_error.list.max_items"#]);
+    assert_eq!(faults("[]").await, [r#""probabilities" value_error.list.min_items"#]);
 }
 
 #[tokio::test]

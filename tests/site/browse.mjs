@@ -106,8 +106,8 @@ async function callFromFrontPage() {
 /** The code in the newest e-mail. */
 async function emailedCode() {
   for (let tries = 0; tries < 100; tries += 1) {
-    const letters = readdirSync(mail).sort();
-    const code = letters.length && readFileSync(`${mail}/${letters.at(-1)}`, "utf8").match(/\b\d{6}\b/);
+    const emails = readdirSync(mail).sort();
+    const code = emails.length && readFileSync(`${mail}/${emails.at(-1)}`, "utf8").match(/\b\d{6}\b/);
     if (code) return code[0];
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -64,6 +64,11 @@ fn refused_in(file: &Path, text: &str) -> Vec<String> {
     let tokens = parsed.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut lines = BTreeMap::new();
     collect(tokens, &mut lines);
+    report(file, lines)
+}
+
+/// The report of refused identifiers with their lines.
+fn report(file: &Path, lines: BTreeMap<String, BTreeSet<usize>>) -> Vec<String> {
     let report = lines.into_iter().filter_map(|(name, lines)| {
         let (word, terms) = advice(&name)?;
         let first = lines.first()?;
@@ -92,6 +97,88 @@ fn collect(tokens: TokenStream, into: &mut BTreeMap<String, BTreeSet<usize>>) {
     }
 }
 
+/// The comments and the long strings of a language.
+struct Script {
+    /// The text before a comment to the end of its line.
+    comment: &'static str,
+    /// The marks around a text of several lines, which holds no identifiers.
+    long_text: &'static [(&'static str, &'static str)],
+    /// The marks around a text within a line.
+    quotes: &'static [char],
+}
+
+impl Script {
+    fn of(file: &Path) -> Option<Self> {
+        let triple: &[_] = &[("\"\"\"", "\"\"\""), ("'''", "'''")];
+        let template: &[_] = &[("/*", "*/"), ("`", "`")];
+        let (comment, long_text, quotes): (_, _, &[char]) = match file.extension()?.to_str()? {
+            "py" => ("#", triple, &['"', '\'']),
+            "mjs" | "js" => ("//", template, &['"', '\'']),
+            "sh" => ("#", &[][..], &['"', '\'']),
+            "sql" => ("--", &[][..], &['\'']),
+            _ => return None,
+        };
+        Some(Self { comment, long_text, quotes })
+    }
+}
+
+/// The refused identifiers of a script, one to a line of the report. Texts and comments hold none.
+fn refused_of_script(file: &Path, script: Script, text: &str) -> Vec<String> {
+    let mut lines = BTreeMap::<String, BTreeSet<usize>>::new();
+    let mut end_of_text = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        for name in identifiers(&script, line, &mut end_of_text) {
+            if advice(&name).is_some() {
+                lines.entry(name).or_default().insert(number);
+            }
+        }
+    }
+    report(file, lines)
+}
+
+/// The identifiers of a line. `end_of_text` is the mark that ends the text which the line begins in.
+fn identifiers(script: &Script, line: &str, end_of_text: &mut Option<&'static str>) -> Vec<String> {
+    let (mut names, mut rest) = (vec![String::new()], line);
+    while let Some(first) = rest.chars().next() {
+        if let Some(end) = *end_of_text {
+            let Some(at) = rest.find(end) else { break };
+            (*end_of_text, rest) = (None, &rest[at + end.len()..]);
+            continue;
+        }
+        if rest.starts_with(script.comment) {
+            break;
+        }
+        if let Some((start, end)) =
+            script.long_text.iter().copied().find(|(start, _)| rest.starts_with(start))
+        {
+            (*end_of_text, rest) = (Some(end), &rest[start.len()..]);
+        } else if script.quotes.contains(&first) {
+            rest = after_quoted(rest, first);
+        } else {
+            rest = &rest[first.len_utf8()..];
+            if first.is_alphanumeric() || first == '_' {
+                names.last_mut().expect("there is a name").push(first);
+                continue;
+            }
+        }
+        names.push(String::new());
+    }
+    names
+}
+
+/// The rest of a line after the text that the line begins with.
+fn after_quoted(line: &str, quote: char) -> &str {
+    let mut characters = line.char_indices().skip(1);
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => drop(characters.next()),
+            end if end == quote => return &line[at + quote.len_utf8()..],
+            _ => {}
+        }
+    }
+    ""
+}
+
 #[test]
 fn no_identifier_or_file_name_holds_a_refused_word() {
     let mut report = Vec::new();
@@ -102,6 +189,8 @@ fn no_identifier_or_file_name_holds_a_refused_word() {
         }
         if repository::has_extension(&file, "rs") {
             report.extend(refused_in(&file, &repository::read(&file)));
+        } else if let Some(script) = Script::of(&file) {
+            report.extend(refused_of_script(&file, script, &repository::read(&file)));
         }
     }
     assert!(
@@ -120,7 +209,7 @@ mod tests {
         assert_eq!(words("MailTurn"), ["mail", "turn"]);
         assert_eq!(words("HTTPServer2_one"), ["http", "server", "one"]);
         assert_eq!(words("store/mail_turn.rs"), ["store", "mail", "turn", "rs"]);
-        assert_eq!(words("MOST_STEPS"), ["most", "steps"]);
+        assert_eq!(words("MAX_STEPS"), ["max", "steps"]);
     }
 
     #[test]
@@ -134,5 +223,27 @@ mod tests {
         }
         assert!(report.contains("a.rs:4 `a_belief_of` holds \"belief\""), "{report}");
         assert_eq!(report.lines().count(), 9, "{report}");
+    }
+
+    #[test]
+    fn identifiers_of_scripts_are_looked_at_and_their_texts_are_not() {
+        #[rustfmt::skip]
+        let rows: [(&str, &str, &[&str]); 4] = [
+            ("a.py", "\"\"\"News of a\nhouse.\"\"\"\nclass House:  # a door\n    bell = 'desk'", &["House", "bell"]),
+            ("a.mjs", "/* a house */ let news = \"door\" // a bell\nlet x = `road\ndesk` + turn", &["news", "turn"]),
+            ("a.sh", "house=1 # a bell\necho \"the door \\\" desk\" $road", &["house", "road"]),
+            ("a.sql", "-- a house\nCREATE TABLE news (turns integer DEFAULT 'door');", &["news", "turns"]),
+        ];
+        for (name, text, expected) in rows {
+            let file = Path::new(name);
+            let script = Script::of(file).expect("a language");
+            let report = refused_of_script(file, script, text);
+            let expected: Vec<_> = expected.iter().map(|name| format!("`{name}`")).collect();
+            assert_eq!(report.len(), expected.len(), "{report:?}");
+            for name in expected {
+                assert!(report.iter().any(|line| line.contains(&name)), "{name}: {report:?}");
+            }
+        }
+        assert!(Script::of(Path::new("a.md")).is_none());
     }
 }

@@ -29,7 +29,7 @@ pub struct Largest {
     pub place: String,
 }
 
-/// What explanations state about errors, compared with the errors against golden rows.
+/// The errors that explanations state, compared with the errors against golden rows.
 #[derive(Debug, Default)]
 pub struct Statements {
     seen: usize,

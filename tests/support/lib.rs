@@ -131,6 +131,7 @@ pub fn config(folder: &TempDir) -> Config {
         service: Settings {
             tier_gate: TierGate::Tiers,
             body_limit: 16 * 1024 * 1024,
+            body_patience: Duration::from_secs(60),
             guest_keys: CreationLimits {
                 per_network: 200.try_into().expect("not zero"),
                 per_device: 100.try_into().expect("not zero"),
@@ -241,6 +242,12 @@ impl App {
     #[must_use]
     pub fn accounts(&self) -> &quant_server::state::Accounts {
         &self.app.service().accounts
+    }
+
+    /// The paths of the routes that the document does not describe.
+    #[must_use]
+    pub fn undocumented_paths(&self) -> Vec<&'static str> {
+        self.app.undocumented_paths()
     }
 
     /// The state that the handlers share.

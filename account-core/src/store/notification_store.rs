@@ -178,11 +178,7 @@ pub trait NotificationStore: Send + Sync {
 
     /// Wipes the text of a sent message, which still counts for its
     /// [`SendQuota`](crate::outbox::SendQuota).
-    fn message_sent(
-        &self,
-        id: MessageId,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn message_sent(&self, id: MessageId) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Counts a failure and postpones the message.
     fn message_failed(

@@ -45,9 +45,9 @@ pub enum LedgerOperation {
     Answer(usize, u8, u32),
     /// The release of the latest claim of a key.
     Release(usize, u8),
-    /// The passage of seconds.
+    /// A wait of so many seconds.
     Wait(u32),
-    /// A restart, or the turn of another instance.
+    /// A restart, or the opening of the store by another instance.
     Reopen,
 }
 

@@ -1,13 +1,21 @@
 //! The dearest requests, and the latency of a payer beside clients that misuse the service.
 //!
-//! Two tables in one run: bytes, processor time and memory of the dearest accepted and refused
-//! request of each endpoint, and latencies of two of a payer's calls, alone and beside each abuse.
+//! Three tables in one run: bytes, processor time and memory of the dearest accepted and refused
+//! request of each endpoint; the same of every metered operation, with requests made from the
+//! document; and latencies of two of a payer's calls and of `/health`, alone and beside each abuse.
+
+mod abusers;
+mod grown;
+mod operations;
 
 use std::{fs, net::SocketAddr, time::Duration};
 
 use account_core::Tier;
-use tokio::task::JoinSet;
 
+use self::{
+    abusers::Abusers,
+    operations::{Candidate, Operation},
+};
 use crate::{
     client::{Connection, OPTION, PRICE, Request},
     figures::{Figures, peak_memory, reset_peak, resident},
@@ -25,6 +33,9 @@ const MCP_URL: &str = "http://127.0.0.1:1";
 const RUNS: u32 = 5;
 /// Requests a second of each of the payer's calls in the second table.
 const RATE: f64 = 40.0;
+/// The head of the tables of dear requests.
+const HEAD: &str = "| endpoint | request | status | bytes | processor s | peak memory MB | s a credit |\n\
+                    |---|---|---|---|---|---|---|";
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 /// Clock ticks a second of `/proc/PID/stat`, the same on every Linux.
@@ -44,6 +55,8 @@ struct Keys {
     other: String,
     free: String,
     bearer: String,
+    /// The key of an account with credits for one call.
+    poor: String,
 }
 
 pub(crate) async fn run(target: &Target) -> Result<(), Failure> {
@@ -52,7 +65,8 @@ pub(crate) async fn run(target: &Target) -> Result<(), Failure> {
     let (_, other) = data.named_account(CREDITS, HOURLY_LIMIT).await?;
     let free = data.account_of_tier(Tier::Free).await?;
     let bearer = data.access_token(&format!("{MCP_URL}/mcp")).await?;
-    let keys = Keys { payer, other, free, bearer };
+    let poor = data.account(5, HOURLY_LIMIT).await?;
+    let keys = Keys { payer, other, free, bearer, poor };
     let settings = [
         ("QS_ADDRESS_LIMIT", "1000000"),
         ("QS_MCP_URL", MCP_URL),
@@ -61,7 +75,10 @@ pub(crate) async fn run(target: &Target) -> Result<(), Failure> {
     ];
     let service = Service::start(target, &data, &settings).await?;
     println!("{}, {} s a row\n", target.engine(), target.seconds);
+    println!("{HEAD}");
     dearest(&service, &dear(&keys)).await?;
+    println!("\nEvery metered operation, with requests made from the document:\n\n{HEAD}");
+    of_every_operation(&service, &keys.payer).await?;
     beside_each_abuse(&service, &keys, target.duration()).await?;
     service.stop().await?;
     println!("\naudit: {} accounts, every balance is the sum of its ledger", data.audit().await?);
@@ -187,30 +204,77 @@ fn dear(keys: &Keys) -> Vec<Dear> {
 }
 
 async fn dearest(service: &Service, rows: &[Dear]) -> Result<(), Failure> {
-    println!("| endpoint | request | status | bytes | processor s | peak memory MB | s a credit |");
-    println!("|---|---|---|---|---|---|---|");
     for Dear { endpoint, what, credits, request } in rows {
-        // The first run opens what every later one finds open.
-        send_once(service.address, request).await?;
-        let before = resident(service.id()).unwrap_or(f64::NAN);
-        reset_peak(service.id())?;
-        let started = processor_seconds(service.id())?;
-        let mut status = 0;
-        for _ in 0..RUNS {
-            status = send_once(service.address, request).await?;
+        measure(service, request).await?.print(endpoint, what, u64::from(*credits));
+    }
+    Ok(())
+}
+
+/// Measures the dearest accepted and the dearest refused request of each operation of the document.
+async fn of_every_operation(service: &Service, key: &str) -> Result<(), Failure> {
+    for operation in Operation::all() {
+        let request = |candidate: &Candidate| {
+            Request::to(&operation.method, &operation.path, key, &candidate.body)
+        };
+        for candidate in operation.accepted() {
+            // A status other than 200 is that of a size which the operation does not take.
+            if send_once(service.address, &request(&candidate)).await? != 200 {
+                continue;
+            }
+            let cost = measure(service, &request(&candidate)).await?;
+            cost.print(operation.id, &candidate.what, candidate.credits);
+            break;
         }
-        let seconds = (processor_seconds(service.id())? - started) / f64::from(RUNS);
-        let peak = peak_memory(service.id()).unwrap_or(f64::NAN) - before;
-        let bytes = request.0.len();
+        let mut dearest: Option<(Cost, Candidate)> = None;
+        for candidate in operation.refused() {
+            let cost = measure(service, &request(&candidate)).await?;
+            if dearest.as_ref().is_none_or(|(least, _)| cost.seconds > least.seconds) {
+                dearest = Some((cost, candidate));
+            }
+        }
+        if let Some((cost, candidate)) = dearest {
+            cost.print(operation.id, &candidate.what, 0);
+        }
+    }
+    Ok(())
+}
+
+/// The measured cost of a request.
+struct Cost {
+    status: u16,
+    bytes: usize,
+    /// Processor time of the service.
+    seconds: f64,
+    /// The growth of the service's memory, in megabytes.
+    peak: f64,
+}
+
+impl Cost {
+    fn print(&self, endpoint: &str, what: &str, credits: u64) {
+        let Self { status, bytes, seconds, peak } = self;
         let by_credit = match credits {
             0 => "-".to_owned(),
-            credits => format!("{:.3}", seconds / f64::from(*credits)),
+            credits => format!("{:.3}", seconds / credits as f64),
         };
         println!(
             "| {endpoint} | {what} | {status} | {bytes} | {seconds:.3} | {peak:.0} | {by_credit} |"
         );
     }
-    Ok(())
+}
+
+async fn measure(service: &Service, request: &Request) -> Result<Cost, Failure> {
+    // The first run opens what every later one finds open.
+    send_once(service.address, request).await?;
+    let before = resident(service.id()).unwrap_or(f64::NAN);
+    reset_peak(service.id())?;
+    let started = processor_seconds(service.id())?;
+    let mut status = 0;
+    for _ in 0..RUNS {
+        status = send_once(service.address, request).await?;
+    }
+    let seconds = (processor_seconds(service.id())? - started) / f64::from(RUNS);
+    let peak = peak_memory(service.id()).unwrap_or(f64::NAN) - before;
+    Ok(Cost { status, bytes: request.0.len(), seconds, peak })
 }
 
 /// The status of a request on a connection of its own; 0 where the service closes the connection
@@ -227,43 +291,6 @@ fn processor_seconds(process: u32) -> Result<f64, Failure> {
     let ticks: Vec<f64> =
         after_name.split_whitespace().skip(11).take(2).flat_map(str::parse).collect();
     Ok(ticks.iter().sum::<f64>() / TICKS)
-}
-
-/// Clients that misuse the service, until the value is dropped.
-#[derive(Default)]
-struct Abusers(JoinSet<()>);
-
-impl Abusers {
-    /// Clients that send the start of a request and then nothing.
-    async fn silent(address: SocketAddr, start: &[u8], count: usize) -> Result<Self, Failure> {
-        let mut clients = JoinSet::new();
-        for _ in 0..count {
-            let mut connection = Connection::open(address).await?;
-            let start = start.to_vec();
-            clients.spawn(async move {
-                // Where the service refuses, the client goes on holding its connection.
-                let _refused = connection.write(&start).await;
-                std::future::pending::<()>().await;
-            });
-        }
-        Ok(Self(clients))
-    }
-
-    /// Clients that send a request over and over, each on a new connection.
-    fn repeated(address: SocketAddr, request: &Request, count: usize) -> Self {
-        let mut clients = JoinSet::new();
-        for _ in 0..count {
-            let request = request.clone();
-            clients.spawn(async move {
-                loop {
-                    let Ok(mut connection) = Connection::open(address).await else { return };
-                    // A refusal may close the connection early: the next round opens another.
-                    let _refused = connection.send_all(&request).await;
-                }
-            });
-        }
-        Self(clients)
-    }
 }
 
 async fn beside_each_abuse(
@@ -289,13 +316,27 @@ async fn beside_each_abuse(
     let many = format!("{{\"probabilities\":{}}}", list("0", 8 * MIB - 16));
     let many = Request::post(SHANNON, other, &many);
     let flows = Request::post(CASH_FLOWS, other, BOND);
+    let poor = Some(keys.poor.as_str());
+    let optimum =
+        Request::post("/quantlib/portfolio/optimize/min-variance", poor, &portfolio(1000));
+    let resets: Vec<Request> = (0..10_000)
+        .map(|number| {
+            let body = format!("{{\"email\":\"nobody{number}@example.com\"}}");
+            Request::post("/user/forgot-password", None, &body)
+        })
+        .collect();
+    let zeros = filled(r#"{"probabilities":[1]}"#, 16 * MIB);
+    let mut chunked = head(SHANNON, other, "Transfer-Encoding: chunked").into_bytes();
+    chunked.extend(format!("{:x}\r\n{zeros}\r\n0\r\n\r\n", zeros.len()).bytes());
+    let chunked = Request(chunked);
     let ping = filled(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, MIB - 200);
     let ping = Request::message(&keys.bearer, &ping);
     println!("\nA payer's calls at {RATE:.0} a second each, sent whatever the answers do:\n");
     println!(
-        "| beside | small p50 ms | small p99 ms | 140 kB p50 ms | 140 kB p99 ms | failures | memory MB |"
+        "| beside | small p50 ms | small p99 ms | 140 kB p50 ms | 140 kB p99 ms | /health p99 ms \
+         | failures | memory MB |"
     );
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     payer("nothing", service, keys, duration, Abusers::default()).await?;
     let silent = Abusers::silent(address, &announced("/user/login", None), 200).await?;
     payer("200 silent bodies without a key", service, keys, duration, silent).await?;
@@ -309,10 +350,17 @@ async fn beside_each_abuse(
         ("8 clients of /mcp, ping with 1 MiB of zeros", &ping, 8),
         ("4 clients of 12,000 cash flows", &flows, 4),
         ("64 clients of 12,000 cash flows", &flows, 64),
+        ("48 clients of 1,000 assets, with 5 credits together", &optimum, 48),
+        ("6 clients with whole bodies of 16 MiB, chunked", &chunked, 6),
     ] {
-        let clients = Abusers::repeated(address, request, count);
+        let clients = Abusers::repeated(address, std::slice::from_ref(request), count);
         payer(what, service, keys, duration, clients).await?;
     }
+    let clients = Abusers::of_http2(address, SHANNON, &keys.other, &zeros, 6);
+    payer("6 clients with whole bodies of 16 MiB over HTTP/2", service, keys, duration, clients)
+        .await?;
+    let clients = Abusers::repeated(address, &resets, 8);
+    payer("8 clients that ask for new passwords", service, keys, duration, clients).await?;
     payer("nothing again", service, keys, duration, Abusers::default()).await
 }
 
@@ -322,24 +370,27 @@ async fn payer(
     service: &Service,
     keys: &Keys,
     duration: Duration,
-    mut abusers: Abusers,
+    abusers: Abusers,
 ) -> Result<(), Failure> {
     let mut body = " ".repeat(140_000);
     body.push_str(r#"{"probabilities":[0.5,0.5]}"#);
     let small = [Request::price(&keys.payer, None)];
     let large = [Request::post(SHANNON, Some(&keys.payer), &body)];
+    let health = [Request::get("/health")];
     let measured = |requests| paced(service.address, requests, 4, duration, Some(RATE));
-    let (small, large) = tokio::join!(measured(&small[..]), measured(&large[..]));
-    let (small, large): (Figures, Figures) = (small?, large?);
+    let (small, large, health) =
+        tokio::join!(measured(&small[..]), measured(&large[..]), measured(&health[..]));
+    let (small, large, health): (Figures, Figures, Figures) = (small?, large?, health?);
     let memory = resident(service.id()).unwrap_or(f64::NAN);
     println!(
-        "| {what} | {:.2} | {:.2} | {:.2} | {:.2} | {} | {memory:.0} |",
+        "| {what} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {} | {memory:.0} |",
         small.quantile(500),
         small.quantile(990),
         large.quantile(500),
         large.quantile(990),
-        small.failures + large.failures,
+        health.quantile(990),
+        small.failures + large.failures + health.failures,
     );
-    abusers.0.shutdown().await;
+    abusers.stop().await;
     Ok(())
 }

@@ -67,6 +67,15 @@ impl Request {
         Self::with_head(path, &key, body)
     }
 
+    /// A call by any method, with a JSON body where the body is not empty.
+    pub(crate) fn to(method: &str, path: &str, key: &str, body: &str) -> Self {
+        if body.is_empty() {
+            let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n");
+            return Self(format!("{head}X-API-Key: {key}\r\n\r\n").into());
+        }
+        Self::post(path, Some(key), body)
+    }
+
     /// A message to the MCP endpoint.
     pub(crate) fn message(token: &str, body: &str) -> Self {
         let head = format!("Authorization: Bearer {token}\r\nAccept: application/json\r\n");

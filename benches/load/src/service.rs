@@ -147,7 +147,7 @@ impl Data {
         if audit.holds() {
             Ok(audit.accounts)
         } else {
-            Err(format!("the books do not hold: {:?}", audit.faults).into())
+            Err(format!("a balance is not the sum of its ledger: {:?}", audit.faults).into())
         }
     }
 }

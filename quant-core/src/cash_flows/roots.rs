@@ -37,7 +37,7 @@ const NARROW: f64 = 1.5e-8;
 const MOST_TERMS: usize = 40_000_000;
 
 /// The largest number of steps towards a root between known bounds.
-const MOST_STEPS: u32 = 200;
+const MAX_STEPS: u32 = 200;
 
 /// The size of a value, in units of its positive part, that the rounding of the payments leaves.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -333,7 +333,7 @@ impl Payments {
     fn extremum(&self, from: &Evaluation, to: &Evaluation) -> f64 {
         let (mut low, mut high) = (from.spread, to.spread);
         let rises = from.slope() > 0.0;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let middle = 0.5 * (low + high);
             if middle <= low || middle >= high {
                 break;
@@ -353,7 +353,7 @@ impl Payments {
         let sign = from.difference >= 0.0;
         let mut step = high.spread - low.spread;
         let mut spread = low.spread + step * (low.difference / (low.difference - high.difference));
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             if !(spread > low.spread && spread < high.spread) {
                 spread = 0.5 * (low.spread + high.spread);
             }
@@ -383,7 +383,7 @@ impl Payments {
     fn polish(&self, low: f64, high: f64, sign: bool, near: f64) -> DoubleDouble {
         let (mut low, mut high) = (DoubleDouble::from(low), DoubleDouble::from(high));
         let mut spread = DoubleDouble::from(near);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let (value, slope, _) = self.value(spread);
             if value.high == 0.0 {
                 break;

@@ -49,7 +49,7 @@ pub struct ZeroReading {
     pub years: f64,
     /// Zero rate by the conventions, annual.
     pub zero_rate: f64,
-    /// Whether the tenor lies before the first pillar or after the last.
+    /// True if the tenor lies before the first pillar or after the last.
     pub is_extrapolated: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct ForwardReading {
     pub years: f64,
     /// Forward rate by the conventions, annual.
     pub forward_rate: f64,
-    /// Whether a part of the period lies before the first pillar or after the last.
+    /// True if a part of the period lies before the first pillar or after the last.
     pub is_extrapolated: bool,
 }
 

@@ -61,7 +61,7 @@ pub struct BillValuation {
     /// Days of the year in the bond-equivalent yield: 366 where a 29 February lies in the year that
     /// follows the settlement, else 365.
     pub days_in_year: u16,
-    /// Whether the bond-equivalent yield has a half-year coupon, which it has beyond half of that year.
+    /// True if the bond-equivalent yield has a half-year coupon, which it has beyond half of that year.
     pub is_beyond_half_year: bool,
 }
 

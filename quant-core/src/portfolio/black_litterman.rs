@@ -92,9 +92,9 @@ pub struct PosteriorReturns {
     pub posterior_covariance: Covariance,
     /// Weights of the largest `wᵀμ − δ/2·wᵀΣ̄w`, without any bound.
     pub optimal_weights: Vec<f64>,
-    /// What the optimal weights leave of 1; negative for a loan.
+    /// The part of 1 that the optimal weights leave; negative for a loan.
     pub riskless_weight: f64,
-    /// What became of the views, in their order.
+    /// The effects of the views, in their order.
     pub views: Vec<ViewEffect>,
 }
 

@@ -30,7 +30,7 @@ pub struct ReturnSeries {
     pub periods_per_year: f64,
 }
 
-/// What a series of returns says of return and risk. Ratios with a divisor of zero are `None`.
+/// The return and risk of a series of returns. Ratios with a divisor of zero are `None`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

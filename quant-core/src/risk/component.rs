@@ -272,7 +272,7 @@ impl ComponentRisk {
     }
 }
 
-/// What the contributions need of a covariance.
+/// The figures of a covariance that the contributions need.
 struct FactorCovariance {
     /// Covariance of each factor with the portfolio.
     with_portfolio: Vec<f64>,

@@ -125,7 +125,7 @@ pub struct ScheduleRule {
     pub day_count: DayCount,
 }
 
-/// Whether a period of a schedule is regular.
+/// The regularity of a period of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PeriodKind {
     /// A period of the length that the frequency states.
@@ -154,7 +154,7 @@ pub struct ScheduledPeriod {
     pub year_fraction: f64,
     /// Days of the calendar between the adjusted dates.
     pub days: i64,
-    /// Whether the period is regular.
+    /// The regularity of the period.
     pub kind: PeriodKind,
 }
 

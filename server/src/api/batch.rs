@@ -4,10 +4,10 @@
 //! in mode `atomic` all are computed first and charged in one transaction, or none is.
 
 mod atomic;
+mod batch_quote;
 mod catalogue;
 mod partial;
 mod prepared;
-mod quote;
 mod request;
 mod results;
 
@@ -52,7 +52,7 @@ impl Batches {
         let Admitted { call, body, digest, repeat_key, held } = request;
         let surface = call.context().surface;
         let done = if call.is_quote_preferred() {
-            quote::run(&call, OPERATION, body, *catalogue).await
+            batch_quote::run(&call, OPERATION, body, *catalogue).await
         } else {
             let key = repeat_key.map(|key| RepeatedBatch { key, digest });
             run(&call, body, key, held, *catalogue).await

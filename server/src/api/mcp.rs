@@ -20,6 +20,8 @@
 //! | `tool_result`, `shape`, `advice` | the result of a call as JSON; that of a success; the text of a failure |
 //! | `results` | the address of a result; results that are shortened, listed and read again |
 //! | `stored_form` | the form in which a result is stored, and the envelope that its owner reads |
+//! | `chart` | the pictures of stored results |
+//! | `progress` | the answer of a long call as a stream of events, with its progress |
 //!
 //! The SDK (`rmcp`) implements the protocol with and without the `initialize` handshake: headers
 //! and metadata of requests, the negotiation of versions, and the form of results. `transport` adds

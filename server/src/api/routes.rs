@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use poem::{EndpointExt, Route};
+use poem::{EndpointExt, Route, endpoint::BoxEndpoint};
 use poem_openapi::OpenApi as _;
 
 use super::{
@@ -49,19 +49,26 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
         let methods = Methods::documented(methods.collect());
         route = route.at(path, methods);
     }
-    for (path, methods) in
-        oauth::routes().into_iter().chain(pages::routes()).chain(console::routes())
-    {
-        route = route.at(path, Methods::of(path, methods));
-    }
-    for (path, page) in site::routes() {
-        route = route.at(path, Methods::page(path, page));
+    for (path, endpoint) in undocumented(gateway) {
+        route = route.at(path, endpoint);
     }
     route
-        .at("/openapi.json", Methods::page("/openapi.json", openapi::endpoint().boxed()))
-        .at(RECEIPT_KEYS, Methods::page(RECEIPT_KEYS, receipts::keys().boxed()))
-        .at("/metrics", Methods::page("/metrics", metrics::endpoint().boxed()))
-        .at("/mcp", AnyMethod::new("/mcp", gateway.clone()))
+}
+
+/// Returns the routes that the OpenAPI document does not describe, by their paths.
+pub(crate) fn undocumented(gateway: Arc<Gateway>) -> Vec<(&'static str, BoxEndpoint<'static>)> {
+    let forms = oauth::routes().into_iter().chain(pages::routes()).chain(console::routes());
+    let forms = forms.map(|(path, methods)| (path, Methods::of(path, methods).boxed()));
+    let pages = site::routes().into_iter().chain([
+        ("/openapi.json", openapi::endpoint().boxed()),
+        (RECEIPT_KEYS, receipts::keys().boxed()),
+        ("/metrics", metrics::endpoint().boxed()),
+    ]);
+    let pages = pages.map(|(path, page)| (path, Methods::page(path, page).boxed()));
+    let messages = [
+        ("/mcp", AnyMethod::new("/mcp", gateway.clone()).boxed()),
         // The address that some hosts make of `/mcp`.
-        .at("/mcp/", AnyMethod::new("/mcp", gateway))
+        ("/mcp/", AnyMethod::new("/mcp", gateway).boxed()),
+    ];
+    forms.chain(pages).chain(messages).collect()
 }

@@ -4,7 +4,7 @@ mod arguments;
 mod text;
 
 use account_core::{
-    AccountId, Email, Error, Password, TransactionKind,
+    AccountId, Email, Error, Password, Reason, Timestamp, TransactionKind,
     store::{AccountFilter, Change},
 };
 
@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub(super) use arguments::AccountCommand;
-use arguments::{DeleteArgs, ListArgs};
+use arguments::{CreateArgs, DeleteArgs, ListArgs};
 
 pub(super) async fn run(command: AccountCommand) -> Result<(), CommandError> {
     let clock = Clock::system();
@@ -40,94 +40,134 @@ pub(super) async fn run(command: AccountCommand) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Executes the command, and prints its result.
+/// Executes the command, and returns the text to print.
 async fn apply(
     opened: &Opened,
     command: AccountCommand,
     clock: &Clock,
 ) -> Result<String, CommandError> {
-    let (accounts, now) = (&opened.accounts, clock.now());
-    let change = async |email: &str, change, reason| {
-        let parsed = Email::parse(email)?;
-        let changed = accounts.change_account(&parsed, change, reason, now).await;
-        changed.map_err(|error| explained(email, error))
-    };
-    let book = async |email: &str, kind, credits, reason| {
-        let booked = accounts.book_credits(&Email::parse(email)?, kind, credits, reason, now).await;
-        let balance = booked.map_err(|error| explained(email, error))?;
-        Ok::<_, CommandError>(format!("{email} now has {balance} credits."))
-    };
-    Ok(match command {
-        AccountCommand::Create(args) => {
-            let password = if args.password_stdin { Some(read_password()?) } else { None };
-            let created = accounts.create_account(args.new_account(password)?, now).await?;
-            format!("API key: {}", created.api_key.expose())
-        }
-        AccountCommand::Show(target) => {
-            let email = target.email;
-            let overview = accounts.overview(&Email::parse(&email)?, now).await;
-            text::overview(&overview.map_err(|error| match error {
-                Error::NotFound => format!("no account has the address {email}").into(),
-                error => CommandError::from(error),
-            })?)
-        }
-        AccountCommand::List(args) => list(opened, &args).await?,
+    let operator = Operator { opened, now: clock.now() };
+    match command {
+        AccountCommand::Create(args) => operator.create(*args).await,
+        AccountCommand::Show(target) => operator.show(&target.email).await,
+        AccountCommand::List(args) => list(opened, &args).await,
         AccountCommand::SetTier { target, tier, why } => {
-            change(&target.email, Change::Tier(tier), why.reason).await?;
-            format!("{} is now on tier {}.", target.email, tier.title())
+            let outcome = format!("is now on tier {}.", tier.title());
+            operator.change(&target.email, Change::Tier(tier), why.reason, &outcome).await
         }
         AccountCommand::SetLimit { target, limit, why } => {
-            change(&target.email, Change::HourlyLimit(limit.calls()), why.reason).await?;
-            match limit.calls() {
-                Some(limit) => format!("{} may now call {limit} times an hour.", target.email),
-                None => format!("{} now has the limit of its tier.", target.email),
-            }
+            let outcome = match limit.calls() {
+                Some(limit) => format!("may now call {limit} times an hour."),
+                None => "now has the limit of its tier.".to_owned(),
+            };
+            let change = Change::HourlyLimit(limit.calls());
+            operator.change(&target.email, change, why.reason, &outcome).await
         }
         AccountCommand::Suspend { target, why } => {
-            change(&target.email, Change::Suspend, why.reason).await?;
-            format!("{} is suspended.", target.email)
+            operator.change(&target.email, Change::Suspend, why.reason, "is suspended.").await
         }
         AccountCommand::Activate { target, why } => {
-            change(&target.email, Change::Activate, why.reason).await?;
-            format!("{} is active.", target.email)
+            operator.change(&target.email, Change::Activate, why.reason, "is active.").await
         }
         AccountCommand::MakeAdmin { target, revoke, why } => {
-            change(&target.email, Change::Admin(!revoke), Some(why.reason)).await?;
-            let now = if revoke { "no administrator any more" } else { "now an administrator" };
-            format!("{} is {now}.", target.email)
+            let outcome = match revoke {
+                true => "is no administrator any more.",
+                false => "is now an administrator.",
+            };
+            operator.change(&target.email, Change::Admin(!revoke), Some(why.reason), outcome).await
         }
-        AccountCommand::Unlock { target, why } => {
-            let email = target.email;
-            let unlocked = accounts.unlock(&Email::parse(&email)?, why.reason, now).await;
-            unlocked.map_err(|error| explained(&email, error))?;
-            format!("{email} may sign in by password again.")
-        }
+        AccountCommand::Unlock { target, why } => operator.unlock(target.email, why.reason).await,
         AccountCommand::Regenerate { target, why } => {
-            let email = target.email;
-            let key = accounts.regenerate_for(&Email::parse(&email)?, why.reason, now).await;
-            let key = key.map_err(|error| explained(&email, error))?;
-            format!("API key: {}", key.expose())
+            operator.regenerate(target.email, why.reason).await
         }
         AccountCommand::Grant { target, credits, why } => {
-            book(&target.email, TransactionKind::AdminGrant, credits, why.reason).await?
+            operator.book(&target.email, TransactionKind::AdminGrant, credits, why.reason).await
         }
         AccountCommand::Refund { target, credits, why } => {
-            book(&target.email, TransactionKind::Refund, credits, Some(why.reason)).await?
+            operator.book(&target.email, TransactionKind::Refund, credits, Some(why.reason)).await
         }
         AccountCommand::Adjust { target, credits, why } => {
-            book(&target.email, TransactionKind::Adjustment, credits, Some(why.reason)).await?
+            let kind = TransactionKind::Adjustment;
+            operator.book(&target.email, kind, credits, Some(why.reason)).await
         }
-        AccountCommand::Delete(DeleteArgs { target, yes, why }) => {
-            let email = target.email;
-            if !yes {
-                let text = format!("a deletion is final: repeat with --yes to delete {email}");
-                return Err(text.into());
-            }
-            let deleted = accounts.delete_for(&Email::parse(&email)?, why.reason, now).await;
-            deleted.map_err(|error| explained(&email, error))?;
-            format!("{email} is deleted.")
+        AccountCommand::Delete(args) => operator.delete(args).await,
+    }
+}
+
+/// An operator's access to the accounts at one moment. Each method returns the text to print.
+struct Operator<'a> {
+    opened: &'a Opened,
+    now: Timestamp,
+}
+
+impl Operator<'_> {
+    async fn create(&self, args: CreateArgs) -> Result<String, CommandError> {
+        let password = if args.password_stdin { Some(read_password()?) } else { None };
+        let account = args.new_account(password)?;
+        let created = self.opened.accounts.create_account(account, self.now).await?;
+        Ok(format!("API key: {}", created.api_key.expose()))
+    }
+
+    async fn show(&self, email: &str) -> Result<String, CommandError> {
+        let overview = self.opened.accounts.overview(&Email::parse(email)?, self.now).await;
+        let overview = overview.map_err(|error| match error {
+            Error::NotFound => format!("no account has the address {email}").into(),
+            error => CommandError::from(error),
+        })?;
+        Ok(text::overview(&overview))
+    }
+
+    async fn change(
+        &self,
+        email: &str,
+        change: Change,
+        reason: Option<Reason>,
+        outcome: &str,
+    ) -> Result<String, CommandError> {
+        let parsed = Email::parse(email)?;
+        let changed = self.opened.accounts.change_account(&parsed, change, reason, self.now).await;
+        changed.map_err(|error| explained(email, error))?;
+        Ok(format!("{email} {outcome}"))
+    }
+
+    async fn book(
+        &self,
+        email: &str,
+        kind: TransactionKind,
+        credits: i64,
+        reason: Option<Reason>,
+    ) -> Result<String, CommandError> {
+        let (accounts, parsed) = (&self.opened.accounts, Email::parse(email)?);
+        let booked = accounts.book_credits(&parsed, kind, credits, reason, self.now).await;
+        let balance = booked.map_err(|error| explained(email, error))?;
+        Ok(format!("{email} now has {balance} credits."))
+    }
+
+    async fn unlock(&self, email: String, reason: Reason) -> Result<String, CommandError> {
+        let unlocked = self.opened.accounts.unlock(&Email::parse(&email)?, reason, self.now).await;
+        unlocked.map_err(|error| explained(&email, error))?;
+        Ok(format!("{email} may sign in by password again."))
+    }
+
+    async fn regenerate(&self, email: String, reason: Reason) -> Result<String, CommandError> {
+        let (accounts, parsed) = (&self.opened.accounts, Email::parse(&email)?);
+        let key = accounts.regenerate_for(&parsed, reason, self.now).await;
+        let key = key.map_err(|error| explained(&email, error))?;
+        Ok(format!("API key: {}", key.expose()))
+    }
+
+    async fn delete(&self, args: DeleteArgs) -> Result<String, CommandError> {
+        let DeleteArgs { target, yes, why } = args;
+        let email = target.email;
+        if !yes {
+            let text = format!("a deletion is final: repeat with --yes to delete {email}");
+            return Err(text.into());
         }
-    })
+        let (accounts, parsed) = (&self.opened.accounts, Email::parse(&email)?);
+        let deleted = accounts.delete_for(&parsed, why.reason, self.now).await;
+        deleted.map_err(|error| explained(&email, error))?;
+        Ok(format!("{email} is deleted."))
+    }
 }
 
 async fn list(opened: &Opened, args: &ListArgs) -> Result<String, CommandError> {

@@ -8,6 +8,9 @@ use ipnet::IpNet;
 use super::problems::{Problems, names};
 use crate::body_memory::LARGEST_OF_ACCOUNT;
 
+/// The longest time between the head of a request and the end of its body.
+pub(super) const BODY_PATIENCE: Duration = Duration::from_secs(60);
+
 /// The settings of the network.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Server")]
@@ -53,7 +56,7 @@ pub struct Server {
     pub body_limit: NonZeroUsize,
     /// The memory for bodies that are not parsed yet, in bytes.
     pub body_memory: NonZeroUsize,
-    /// The proxies that may speak for another address.
+    /// The proxies whose `X-Forwarded-For` names the client.
     pub trusted_proxies: Vec<IpNet>,
 }
 

@@ -1,6 +1,6 @@
 //! The settings that the handlers of requests read.
 
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, time::Duration};
 
 use account_core::guest::CreationLimits;
 use chrono::TimeDelta;
@@ -16,6 +16,8 @@ pub struct Settings {
     pub tier_gate: TierGate,
     /// The largest body of a computation, in bytes.
     pub body_limit: usize,
+    /// The longest time between the head of a request and the end of its body.
+    pub body_patience: Duration,
     /// The URL that clients use, without a slash at the end; `None` where none is set.
     pub public_url: Option<String>,
     /// True if clients reach the service by HTTPS.
@@ -45,7 +47,7 @@ pub struct Settings {
     pub guest_keys: CreationLimits,
     /// The number of guests whose calls the guests of one network have together.
     pub guests_per_network: NonZeroU32,
-    /// The proxies that may speak for another address.
+    /// The proxies whose `X-Forwarded-For` names the client.
     pub trusted_proxies: Vec<IpNet>,
     /// The address of the MCP endpoint's host, without a slash at the end.
     pub mcp_url: String,

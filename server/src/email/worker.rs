@@ -141,10 +141,10 @@ where
         let id = message.id;
         let name = format!("{:032x}", id.0);
         match self.send(&message).await {
-            Ok(()) => self.store().message_sent(id, (self.clock)()).await,
+            Ok(()) => self.store().message_sent(id).await,
             Err(SendError::Refused(reason)) => {
                 tracing::warn!(message = name, reason, "a message was refused and is given up");
-                self.store().message_sent(id, (self.clock)()).await
+                self.store().message_sent(id).await
             }
             Err(error) => {
                 let failures = message.failures + 1;

@@ -60,7 +60,7 @@ pub(crate) struct ErrorEstimate {
     /// The size of the error, in the unit of the quantity or as a fraction of it; see `scale`.
     #[oai(validator(minimum(value = "0")))]
     pub estimate: f64,
-    /// Whether `estimate` is in the unit of the quantity, or a fraction of it.
+    /// The unit of `estimate`: that of the quantity, or a fraction of it.
     pub scale: EstimateScale,
     /// True: no result differs by more. False: `estimate` is the expected size.
     pub is_bound: bool,

@@ -32,8 +32,6 @@ use crate::body_memory::{BodyMemory, HeldBytes, RequestSource};
 pub(crate) const SMALL: usize = 64 * 1024;
 /// The largest body without a key, of a guest, and of an account of tier FREE.
 pub(crate) const COMMON_BODY_LIMIT: usize = 256 * 1024;
-/// The longest time between the head of a request and the end of its body.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A typed body. A faulty body is refused with a 422 that lists every fault.
 #[derive(Debug)]
@@ -103,6 +101,8 @@ pub(crate) struct BodyLimits {
     pub(crate) has_large_bodies: bool,
     /// The memory of all bodies.
     pub(crate) memory: Arc<BodyMemory>,
+    /// The longest time between the head of a request and the end of its body.
+    pub(crate) patience: Duration,
 }
 
 impl BodyLimits {
@@ -113,8 +113,19 @@ impl BodyLimits {
             source: context.source(),
             has_large_bodies: false,
             memory: context.state.body_memory.clone(),
+            patience: context.state.settings.body_patience,
         }
     }
+
+    /// Refuses a body of more bytes than the limit.
+    pub(crate) fn check(&self, length: usize) -> Result<(), ApiError> {
+        check_length(length, self.bytes)
+    }
+}
+
+/// Refuses a body of more than `limit` bytes.
+pub(crate) fn check_length(length: usize, limit: usize) -> Result<(), ApiError> {
+    if length > limit { Err(ApiError::BodyTooLarge { limit }) } else { Ok(()) }
 }
 
 /// A body in memory.
@@ -142,11 +153,9 @@ pub(super) async fn read_as(
     limits: &BodyLimits,
     is_taken: fn(Option<&str>) -> bool,
 ) -> Result<Received, ApiError> {
-    if is_encoded(request) {
-        return Err(ApiError::ContentEncoding);
-    }
+    check_encoding(request)?;
     let body = body.take().map_err(|_| ApiError::Internal)?;
-    let received = receive(body, announced_length(request), limits, PATIENCE).await?;
+    let received = receive(body, announced_length(request), limits).await?;
     if received.bytes.is_empty() || is_taken(request.content_type()) {
         Ok(received)
     } else {
@@ -154,17 +163,27 @@ pub(super) async fn read_as(
     }
 }
 
-/// Returns true if the body is announced in another encoding than its own bytes.
-pub(super) fn is_encoded(request: &Request) -> bool {
-    let lines = request.headers().get_all(header::CONTENT_ENCODING).into_iter();
-    lines.map(|line| line.to_str().unwrap_or("unreadable")).any(|line| {
-        let mut codings = line.split(',').map(str::trim);
-        codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
-    })
+/// Receives the body of a request of any media type, of at most `bytes` bytes, within the limits of
+/// every body. Refuses a compressed body.
+pub(crate) async fn read_any(request: &mut Request, bytes: usize) -> Result<Bytes, ApiError> {
+    check_encoding(request)?;
+    let limits = BodyLimits { bytes, ..BodyLimits::common(RequestContext::of(request)) };
+    let length = announced_length(request);
+    receive(request.take_body(), length, &limits).await.map(|received| received.bytes)
 }
 
-/// Receives a body of at most `limits.bytes` bytes: the one place that refuses a large, slow or
-/// broken body, and the one place that counts the memory of bodies.
+/// Refuses a body that is announced in another encoding than its own bytes.
+fn check_encoding(request: &Request) -> Result<(), ApiError> {
+    let lines = request.headers().get_all(header::CONTENT_ENCODING).into_iter();
+    let is_encoded = lines.map(|line| line.to_str().unwrap_or("unreadable")).any(|line| {
+        let mut codings = line.split(',').map(str::trim);
+        codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
+    });
+    if is_encoded { Err(ApiError::ContentEncoding) } else { Ok(()) }
+}
+
+/// Receives a body of at most `limits.bytes` bytes within `limits.patience`: the one place that
+/// counts the memory of bodies.
 ///
 /// The limits hold for the bytes that arrive, whatever length is announced. The bytes are copied
 /// into one buffer, because a frame of a few bytes keeps a whole buffer of its connection alive.
@@ -172,23 +191,17 @@ pub(super) async fn receive(
     body: poem::Body,
     announced_length: Option<usize>,
     limits: &BodyLimits,
-    patience: Duration,
 ) -> Result<Received, ApiError> {
-    let limit = limits.bytes;
-    if announced_length.is_some_and(|length| length > limit) {
-        return Err(ApiError::BodyTooLarge { limit });
-    }
+    limits.check(announced_length.unwrap_or_default())?;
     let mut body: BoxBody<Bytes, io::Error> = body.into();
-    let most = announced_length.filter(|&length| length > 0).unwrap_or(limit);
+    let most = announced_length.filter(|&length| length > 0).unwrap_or(limits.bytes);
     let mut held = limits.memory.body_of(limits.source, limits.has_large_bodies);
     let all = async {
         let mut buffer = Vec::new();
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| refusal(&error))?;
             let Ok(bytes) = frame.into_data() else { continue };
-            if buffer.len() + bytes.len() > limit {
-                return Err(ApiError::BodyTooLarge { limit });
-            }
+            limits.check(buffer.len() + bytes.len())?;
             if buffer.is_empty() && bytes.len() <= SMALL && body.is_end_stream() {
                 // Whole at once, as nearly every small body is: nothing unfinished is held.
                 return Ok(bytes);
@@ -198,8 +211,8 @@ pub(super) async fn receive(
         }
         Ok(Bytes::from(buffer))
     };
-    let bytes = tokio::time::timeout(patience, all).await.unwrap_or(Err(ApiError::BodyTooSlow))?;
-    Ok(Received { bytes, held })
+    let received = tokio::time::timeout(limits.patience, all).await;
+    Ok(Received { bytes: received.unwrap_or(Err(ApiError::BodyTooSlow))?, held })
 }
 
 /// Parses a received body: a small one in place, a large one in the compute pool, where the parse
@@ -232,9 +245,7 @@ pub(super) async fn discard(
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| refusal(&error))?;
             length += frame.data_ref().map_or(0, Bytes::len);
-            if length > limit {
-                return Err(ApiError::BodyTooLarge { limit });
-            }
+            check_length(length, limit)?;
         }
         Ok(())
     };

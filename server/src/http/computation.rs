@@ -14,7 +14,7 @@ pub trait Computation: ParseFromJSON + Send + 'static {
     /// The type of the field `data` in the answer.
     type Answer: ToJSON + Send + 'static;
 
-    /// Whether `detail=full` adds fields to the answer.
+    /// True if `detail=full` adds fields to the answer.
     const HAS_FURTHER_FIELDS: bool = false;
 
     /// Computes the answer.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use account_core::{Tier, Timestamp};
 use poem::{
-    Error, IntoResponse, Request, Response,
-    http::{HeaderValue, StatusCode, header},
+    Error, Request, Response,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 use serde_json::{Value, json};
 
@@ -188,13 +188,18 @@ impl ApiError {
             .status(self.status())
             .content_type("application/json")
             .body(self.body(surface).to_string());
-        let headers = response.headers_mut();
+        self.add_headers(response.headers_mut());
+        response
+    }
+
+    /// Adds the headers that HTTP asks for beside the status.
+    pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
         if let Some(seconds) = self.retry_after_seconds() {
             headers.insert(header::RETRY_AFTER, seconds.into());
         }
         match self {
             Self::MethodNotAllowed { allow } => {
-                headers.insert(header::ALLOW, allow);
+                headers.insert(header::ALLOW, allow.clone());
             }
             Self::ContentEncoding => {
                 // RFC 9110, section 15.5.16: the encodings that would have been accepted.
@@ -208,7 +213,6 @@ impl ApiError {
             }
             _ => {}
         }
-        response.into_response()
     }
 
     /// Returns the HTTP status of the refusal.

@@ -79,9 +79,7 @@ impl OperationCall {
         };
         let context = call.context().clone();
         let limits = call.body_limits();
-        if arguments.len() > limits.bytes {
-            return Err(ApiError::BodyTooLarge { limit: limits.bytes });
-        }
+        limits.check(arguments.len())?;
         let (options, arguments) = match evaluator.has_further_fields {
             true => options.with_detail_of(arguments)?,
             false => (options, arguments),

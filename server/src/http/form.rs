@@ -2,11 +2,7 @@
 
 use poem::{Request, http::header};
 
-use super::{
-    body::{BodyLimits, PATIENCE, announced_length, is_encoded, receive},
-    context::RequestContext,
-    error::ApiError,
-};
+use super::{body, error::ApiError};
 
 /// The largest body of a form, in bytes.
 const LARGEST: usize = 64 * 1024;
@@ -32,14 +28,8 @@ impl Form {
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(ApiError::MediaType);
         }
-        if is_encoded(request) {
-            return Err(ApiError::ContentEncoding);
-        }
-        let length = announced_length(request);
-        let limits =
-            BodyLimits { bytes: LARGEST, ..BodyLimits::common(RequestContext::of(request)) };
-        let received = receive(request.take_body(), length, &limits, PATIENCE).await?;
-        let pairs = form_urlencoded::parse(&received.bytes).into_owned();
+        let bytes = body::read_any(request, LARGEST).await?;
+        let pairs = form_urlencoded::parse(&bytes).into_owned();
         Ok(Self(pairs.filter(|(_, value)| !value.is_empty()).collect()))
     }
 

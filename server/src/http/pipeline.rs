@@ -28,7 +28,7 @@ use poem::{
 use tracing::Instrument as _;
 
 use super::{
-    body::{BodyLimits, PATIENCE, SMALL, announced_length, receive},
+    body::{BodyLimits, SMALL, announced_length, receive},
     context::RequestHead,
     date::DateHeader,
     error::{ApiError, Surface},
@@ -146,8 +146,9 @@ async fn take_small_body(request: &mut Request, head: &RequestHead) -> Result<bo
         source: RequestSource::of(None, head.address),
         has_large_bodies: false,
         memory: head.state.body_memory.clone(),
+        patience: head.state.settings.body_patience,
     };
-    let received = receive(request.take_body(), Some(length), &limits, PATIENCE).await?;
+    let received = receive(request.take_body(), Some(length), &limits).await?;
     request.set_body(received.bytes);
     Ok(true)
 }

@@ -17,7 +17,7 @@ use super::{
     body_schema::{BodySchema, NumberRange, Property, Shape, SizeRange},
     echo, json_position, json_string,
     nearest_name::extra_field,
-    numbers::NumberText,
+    number_text::{Element, NumberText},
     unknown_fields::{Handling, Segment, UnknownFields},
 };
 
@@ -42,11 +42,15 @@ pub enum Step {
 }
 
 impl Fault {
-    /// Makes a fault at `path`, which is copied. A long message is cut.
+    /// Makes a fault at `path`, which is copied. A long message is cut, so that ten faults have at
+    /// most 4 KB.
     #[must_use]
     pub fn new(path: &[Step], kind: impl Into<String>, msg: impl Into<String>) -> Self {
-        let msg: String = msg.into();
-        Self { loc: path.to_vec(), msg: echo::message(&msg).into_owned(), kind: kind.into() }
+        let (msg, kind): (String, String) = (msg.into(), kind.into());
+        let mut fault = Self { loc: path.to_vec(), msg: String::new(), kind };
+        let others = fault.to_json().to_string().len();
+        fault.msg = echo::message_of_fault(&msg, others).into_owned();
+        fault
     }
 
     /// Returns the fault as the JSON object of a 422.
@@ -195,7 +199,7 @@ struct Reader<'t> {
 impl From<Segment> for Step {
     fn from(segment: Segment) -> Self {
         match segment {
-            Segment::Name(name) => Self::Name(name.into_owned()),
+            Segment::Name(name) => Self::Name(echo::value(&name).into_owned()),
             Segment::Index(index) => Self::Index(index),
         }
     }
@@ -255,6 +259,11 @@ impl<'t> Reader<'t> {
         self.path.push(segment);
         self.fault(kind, msg);
         self.path.pop();
+    }
+
+    /// The fault of a null where the schema takes none.
+    fn null_fault(&mut self) {
+        self.fault("type_error.none.not_allowed", "none is not an allowed value");
     }
 
     /// The fault of a value of another type than the schema's.
@@ -329,31 +338,49 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a list of numbers. Returns none where it holds anything else, or is no list.
-    fn number_list(&mut self, item: NumberRange, size: SizeRange, text: &str) -> Option<Value> {
-        let list = NumberText::new(text)?;
+    /// Reads a list of numbers, which may hold other values.
+    fn number_list(&mut self, item: NumberRange, size: SizeRange, list: NumberText<'_>) {
         if !self.size(LIST, size, list.len(), self.faults.len()) {
-            return Some(Value::Null);
+            return;
         }
-        for (index, number) in list.numbers().enumerate() {
-            if number.is_infinite() {
-                let beyond = list.texts().nth(index).unwrap_or_default().trim_ascii_start();
-                let offset = (beyond.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
-                self.number_beyond = Some(offset);
-                return Some(Value::Null);
-            }
-            if let Some((kind, msg)) = item.fault(number) {
-                self.fault_at(Segment::Index(index), kind, msg);
-                if self.is_full() {
-                    return Some(Value::Null);
+        if list.is_numeric && !list.may_overflow && item.is_unbounded() {
+            return;
+        }
+        let shape = Shape::Number(item);
+        for (index, element) in list.elements().enumerate() {
+            match element {
+                Element::Number(number, text) if number.is_infinite() => {
+                    let offset = (text.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+                    self.number_beyond = Some(offset);
+                    return;
+                }
+                Element::Number(number, _) => {
+                    if let Some((kind, msg)) = item.fault(number) {
+                        self.fault_at(Segment::Index(index), kind, msg);
+                    }
+                }
+                Element::Null | Element::Other => {
+                    self.path.push(Segment::Index(index));
+                    match element {
+                        Element::Null => self.null_fault(),
+                        _ => self.wrong_type(&shape),
+                    }
+                    self.path.pop();
                 }
             }
+            if self.is_full() {
+                return;
+            }
         }
-        Some(if self.is_discarding { Value::Null } else { Value::from(text) })
     }
 }
 
 impl NumberRange {
+    /// Returns true if every number is within the range.
+    fn is_unbounded(&self) -> bool {
+        self.minimum.is_none() && self.maximum.is_none()
+    }
+
     /// The fault of a number outside the range.
     fn fault(&self, number: f64) -> Option<(&'static str, String)> {
         let below = self.minimum.map(|limit| (limit, self.is_minimum_exclusive));
@@ -391,12 +418,12 @@ impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_> {
         match &schema.shape {
             Shape::NumberList { item, size } => {
                 let text = <&RawValue>::deserialize(deserializer)?.get();
-                let value = match reader.number_list(*item, *size, text) {
-                    Some(value) => value,
-                    None => Seed { reader: &mut *reader, schema }
-                        .list_with_other_items(*item, *size, text)
-                        .map_err(D::Error::custom)?,
+                let Some(list) = NumberText::new(text) else {
+                    let seed = Seed { reader, schema };
+                    return if text == "null" { seed.null() } else { seed.wrong_type() };
                 };
+                reader.number_list(*item, *size, list);
+                let value = if reader.is_discarding { Value::Null } else { Value::from(text) };
                 reader.stop_if_full(value)
             }
             Shape::JsonText => {
@@ -428,7 +455,7 @@ impl Reader<'_> {
 impl Seed<'_, '_, '_> {
     fn null<E: serde::de::Error>(self) -> Result<Value, E> {
         if !self.schema.is_nullable {
-            self.reader.fault("type_error.none.not_allowed", "none is not an allowed value");
+            self.reader.null_fault();
         }
         self.reader.stop_if_full(Value::Null)
     }
@@ -436,27 +463,6 @@ impl Seed<'_, '_, '_> {
     fn wrong_type<E: serde::de::Error>(self) -> Result<Value, E> {
         self.reader.wrong_type(&self.schema.shape);
         self.reader.stop_if_full(Value::Null)
-    }
-
-    /// Lists the faults of a value that should be a list of numbers and is not.
-    fn list_with_other_items(
-        self,
-        item: NumberRange,
-        size: SizeRange,
-        text: &str,
-    ) -> serde_json::Result<Value> {
-        let item = BodySchema { shape: Shape::Number(item), is_nullable: false };
-        let shape = Shape::List { item: Box::new(item), size };
-        let schema = BodySchema { shape, is_nullable: self.schema.is_nullable };
-        // Nothing of a list with a fault is built.
-        self.reader.is_discarding |= text.starts_with('[');
-        let list = Seed { reader: &mut *self.reader, schema: &schema };
-        let read = list.deserialize(&mut serde_json::Deserializer::from_str(text));
-        if read.is_err() && !self.reader.is_full() {
-            let offset = (text.as_ptr() as usize).wrapping_sub(self.reader.text.as_ptr() as usize);
-            self.reader.number_beyond = Some(offset);
-        }
-        read
     }
 
     fn number<E: serde::de::Error>(self, value: Number) -> Result<Value, E> {

@@ -58,8 +58,8 @@ pub(super) const NOBODYS_TRIES: &str = "DELETE FROM login_try WHERE id IN \
     (SELECT id FROM login_try WHERE account_id IS NULL AND created_at <= $1 \
      ORDER BY created_at LIMIT $2)";
 
-pub(super) const MESSAGES: &str = "DELETE FROM letter WHERE due_at IS NULL AND id IN \
-    (SELECT id FROM letter WHERE due_at IS NULL AND created_at <= $1 LIMIT $2)";
+pub(super) const MESSAGES: &str = "DELETE FROM outbound_message WHERE due_at IS NULL \
+    AND id IN (SELECT id FROM outbound_message WHERE due_at IS NULL AND created_at <= $1 LIMIT $2)";
 
 /// Results of `$1` and before. Their ids are below `$3`, because an id begins with its time.
 pub(super) const RESULTS: &str = "DELETE FROM result WHERE id IN \

@@ -35,14 +35,14 @@ use super::rows::{
 };
 
 mod backend;
-mod batch;
+mod batch_parts;
 mod caps;
 pub(super) mod postgres_ledger;
 pub(super) mod sqlite_ledger;
 pub(super) mod statements;
 
 pub(super) use backend::LedgerBackend;
-pub(super) use batch::MICROSECONDS_A_DAY;
+pub(super) use batch_parts::MICROSECONDS_A_DAY;
 
 pub(super) const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
 

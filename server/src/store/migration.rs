@@ -18,7 +18,6 @@ use super::open_error::OpenError;
 use super::rows::{column, statement, stored};
 
 mod m20261122_000001_first_schema;
-mod m20261122_000002_operator_actions;
 #[cfg(feature = "failpoints")]
 mod next_schema;
 
@@ -39,10 +38,8 @@ struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        let released: Vec<Box<dyn MigrationTrait>> = vec![
-            Box::new(m20261122_000001_first_schema::FirstSchema),
-            Box::new(m20261122_000002_operator_actions::OperatorActions),
-        ];
+        let released: Vec<Box<dyn MigrationTrait>> =
+            vec![Box::new(m20261122_000001_first_schema::FirstSchema)];
         #[cfg(feature = "failpoints")]
         let released = released.into_iter().chain(next_schema::requested()).collect();
         released
@@ -56,8 +53,15 @@ pub(super) async fn bring_up_to_date(
     database: &DatabaseConnection,
     migrate: Migrate,
 ) -> Result<(), OpenError> {
-    let known: Vec<String> =
-        Migrator::migrations().iter().map(|step| step.name().to_owned()).collect();
+    apply_missing::<Migrator>(database, migrate).await
+}
+
+/// Applies the missing ones of the migrations of `M`, as [`bring_up_to_date`] does.
+async fn apply_missing<M: MigratorTrait>(
+    database: &DatabaseConnection,
+    migrate: Migrate,
+) -> Result<(), OpenError> {
+    let known: Vec<String> = M::migrations().iter().map(|step| step.name().to_owned()).collect();
     let recorded = recorded(database).await?;
     let is_new = recorded.is_none();
     let applied = recorded.unwrap_or_default();
@@ -75,7 +79,7 @@ pub(super) async fn bring_up_to_date(
             if !is_postgres(database) && !is_new {
                 backup::copy_before(database, &missing).await?;
             }
-            Ok(stored(Migrator::up(database, None).await)?)
+            Ok(stored(M::up(database, None).await)?)
         }
     }
 }
@@ -111,6 +115,38 @@ mod tests {
     use crate::store::open::POOL;
     use crate::store::testing::{address_in, open_again};
     use crate::store::{postgres, sqlite};
+
+    /// The migrations of a later release: those of this one, and one that adds a table.
+    struct LaterRelease;
+
+    struct AddedTable;
+
+    impl MigrationName for AddedTable {
+        fn name(&self) -> &str {
+            "m29990101_000001_added_table"
+        }
+    }
+
+    #[async_trait::async_trait]
+    impl MigrationTrait for AddedTable {
+        async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+            let mut table = Table::create();
+            table.table("added").col(sea_orm_migration::schema::big_integer("id").primary_key());
+            manager.create_table(table).await
+        }
+
+        async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+            manager.drop_table(Table::drop().table("added").to_owned()).await
+        }
+    }
+
+    #[async_trait::async_trait]
+    impl MigratorTrait for LaterRelease {
+        fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+            let added: Box<dyn MigrationTrait> = Box::new(AddedTable);
+            Migrator::migrations().into_iter().chain([added]).collect()
+        }
+    }
 
     /// Lists every table, column, index and constraint.
     async fn schema(database: &DatabaseConnection) -> Vec<String> {
@@ -181,12 +217,12 @@ mod tests {
 
     async fn each_step_down_undoes_its_own_step_up(database: &DatabaseConnection) {
         let mut seen = vec![schema(database).await];
-        for _ in Migrator::migrations() {
-            Migrator::up(database, Some(1)).await.expect("up");
+        for _ in LaterRelease::migrations() {
+            LaterRelease::up(database, Some(1)).await.expect("up");
             seen.push(schema(database).await);
         }
         for expected in seen.iter().rev().skip(1) {
-            Migrator::down(database, Some(1)).await.expect("down");
+            LaterRelease::down(database, Some(1)).await.expect("down");
             assert_eq!(schema(database).await, *expected);
         }
     }
@@ -205,9 +241,13 @@ mod tests {
         let error = bring_up_to_date(database, Migrate::Existing).await.expect_err("no schema");
         assert!(matches!(error, OpenError::NoDatabase(_)), "{error}");
         assert!(schema(database).await.is_empty(), "nothing was made");
-        Migrator::up(database, Some(1)).await.expect("an older schema");
-        bring_up_to_date(database, Migrate::Existing).await.expect("the rest");
-        assert_eq!(missing(database).await.expect("ok"), None);
+        Migrator::up(database, None).await.expect("an older schema");
+        let older = schema(database).await;
+        let error = apply_missing::<LaterRelease>(database, Migrate::Refuse).await;
+        let error = error.expect_err("the schema is older than the release");
+        assert!(matches!(error, OpenError::OlderSchema(_)), "{error}");
+        apply_missing::<LaterRelease>(database, Migrate::Existing).await.expect("the rest");
+        assert!(schema(database).await.len() > older.len(), "the later release adds a table");
     }
 
     async fn an_older_schema_is_refused_where_migrations_are_forbidden(

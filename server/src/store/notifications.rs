@@ -292,8 +292,8 @@ impl NotificationStore for Store {
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueMessage>, StoreError> {
-        let query = "SELECT id, sealed, data_key, created_at, failures FROM letter \
-                     WHERE lane = $1 AND due_at <= $2 ORDER BY due_at, created_at LIMIT $3";
+        let query = "SELECT id, sealed, data_key, created_at, failures FROM outbound_message \
+                     WHERE channel = $1 AND due_at <= $2 ORDER BY due_at, created_at LIMIT $3";
         let query = statement(query, [channel.name().into(), time(now), i64::from(limit).into()]);
         let rows = stored(self.readers.query_all_raw(query).await)?;
         let message = |row| {
@@ -310,29 +310,31 @@ impl NotificationStore for Store {
     }
 
     async fn next_message_at(&self, channel: Channel) -> Result<Option<Timestamp>, StoreError> {
-        let query = "SELECT min(due_at) AS due_at FROM letter \
-                     WHERE lane = $1 AND due_at IS NOT NULL";
+        let query = "SELECT min(due_at) AS due_at FROM outbound_message \
+                     WHERE channel = $1 AND due_at IS NOT NULL";
         let query = statement(query, [channel.name().into()]);
         let row = stored(self.readers.query_one_raw(query).await)?;
         row.map_or(Ok(None), |row| optional_time_column(&row, "due_at"))
     }
 
     async fn waiting_messages(&self, channel: Channel) -> Result<u64, StoreError> {
-        let query = "SELECT count(*) AS letters FROM letter WHERE lane = $1 AND due_at IS NOT NULL";
+        let query = "SELECT count(*) AS messages FROM outbound_message \
+                     WHERE channel = $1 AND due_at IS NOT NULL";
         let query = statement(query, [channel.name().into()]);
         let row = stored(self.readers.query_one_raw(query).await)?;
-        row.map_or(Ok(0), |row| narrow(&row, "letters"))
+        row.map_or(Ok(0), |row| narrow(&row, "messages"))
     }
 
-    async fn message_sent(&self, id: MessageId, _now: Timestamp) -> Result<(), StoreError> {
-        let sent = "UPDATE letter SET due_at = NULL, sealed = $2 WHERE id = $1";
+    async fn message_sent(&self, id: MessageId) -> Result<(), StoreError> {
+        let sent = "UPDATE outbound_message SET due_at = NULL, sealed = $2 WHERE id = $1";
         let values = [number(id.0), Vec::<u8>::new().into()];
         self.execute(statement(sent, values)).await?;
         Ok(())
     }
 
     async fn message_failed(&self, id: MessageId, retry_at: Timestamp) -> Result<(), StoreError> {
-        let failed = "UPDATE letter SET due_at = $2, failures = failures + 1 WHERE id = $1";
+        let failed =
+            "UPDATE outbound_message SET due_at = $2, failures = failures + 1 WHERE id = $1";
         let values = [number(id.0), time(retry_at)];
         self.execute(statement(failed, values)).await?;
         Ok(())
@@ -457,7 +459,8 @@ pub(super) async fn insert_messages(
         )
     });
     let insert = format!(
-        "INSERT INTO letter (id, recipient, purpose, sealed, data_key, created_at, due_at, lane, failures) \
+        "INSERT INTO outbound_message \
+         (id, recipient, purpose, sealed, data_key, created_at, due_at, channel, failures) \
          VALUES {}",
         rows.collect::<Vec<_>>().join(", ")
     );
@@ -483,12 +486,12 @@ pub(super) async fn may_send(
     purpose: Purpose,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let query = "SELECT count(*) AS letters, max(created_at) AS last_at FROM letter \
+    let query = "SELECT count(*) AS messages, max(created_at) AS last_at FROM outbound_message \
                  WHERE recipient = $1 AND purpose = $2 AND created_at > $3 AND created_at <= $4";
     let (since, until) = (time(SendQuota::since(now)), time(SendQuota::until(now)));
     let values = [digest(recipient), purpose.name().into(), since, until];
     let row = stored(change.query_one_raw(statement(query, values)).await)?;
     let Some(row) = row else { return Ok(true) };
     let last_at = optional_time_column(&row, "last_at")?;
-    Ok(SendQuota { messages: narrow(&row, "letters")?, last_at }.allows(now))
+    Ok(SendQuota { messages: narrow(&row, "messages")?, last_at }.allows(now))
 }

@@ -154,7 +154,7 @@ async fn no_statement_scans_a_whole_table() {
                 // The results of one account were found along an index; these steps add their sizes.
                 && step != "SCAN ranked"
                 && !step.starts_with("SCAN (subquery-")
-                && !step.contains("USING INDEX letter_due")
+                && !step.contains("USING INDEX outbound_message_due")
                 && !step.contains("departed")
         };
         faults.extend(steps.iter().filter(whole).map(|step| format!("{step}: {sql}")));
@@ -256,7 +256,7 @@ const ARRAYS: [(&str, &[&str]); 3] = [
 /// Partial indexes that contain exactly the requested rows, so that a full scan of them is
 /// intended.
 const NARROW: [&str; 4] =
-    ["broadcast_waiting", "departed_pkey", "letter_due", "notification_broadcast"];
+    ["broadcast_waiting", "departed_pkey", "outbound_message_due", "notification_broadcast"];
 
 /// The clean-up of registrations, which may scan its own index twice.
 const CLEAN_UP_OF_FORMS: &str = "DELETE FROM account WHERE verified_at IS NULL AND id IN";

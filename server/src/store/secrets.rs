@@ -46,7 +46,7 @@ impl VaultStore for Store {
                  WHERE id > $1 AND length(sealed) > 0 ORDER BY id LIMIT $2"
             }
             SealedKind::OutboundMessage => {
-                "SELECT id, sealed, data_key FROM letter \
+                "SELECT id, sealed, data_key FROM outbound_message \
                  WHERE id > $1 AND length(sealed) > 0 ORDER BY id LIMIT $2"
             }
         };
@@ -73,7 +73,7 @@ impl VaultStore for Store {
                 "UPDATE api_key SET sealed = $2, data_key = $3 WHERE id = $1 AND sealed = $4"
             }
             SealedKind::OutboundMessage => {
-                "UPDATE letter SET sealed = $2, data_key = $3 WHERE id = $1 AND sealed = $4"
+                "UPDATE outbound_message SET sealed = $2, data_key = $3 WHERE id = $1 AND sealed = $4"
             }
         };
         let change = self.write().await?;

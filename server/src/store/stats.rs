@@ -36,7 +36,7 @@ impl Store {
     /// [`StoreError`] where the database does not answer.
     pub async fn outbox_load(&self) -> Result<OutboxLoad, StoreError> {
         let query = "SELECT count(*) AS waiting, count(CASE WHEN failures > 0 THEN 1 END) AS failed \
-                     FROM letter WHERE due_at IS NOT NULL";
+                     FROM outbound_message WHERE due_at IS NOT NULL";
         let row = stored(self.readers.query_one_raw(statement(query, [])).await)?;
         row.map_or(Ok(OutboxLoad::default()), |row| {
             Ok(OutboxLoad { waiting: narrow(&row, "waiting")?, failed: narrow(&row, "failed")? })

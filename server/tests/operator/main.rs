@@ -496,7 +496,7 @@ fn life_of_an_account(command: &dyn Fn(&[&str]) -> Command) {
     assert!(ok(&["account", "list", "--search", "CARL"]).contains("carl@example.com"));
     assert_eq!(ok(&["account", "list", "--tier", "pro"]).trim(), "no such account");
 
-    let delete = ["account", "delete", ada, "--reason", "asked by letter"];
+    let delete = ["account", "delete", ada, "--reason", "asked in writing"];
     assert!(no(&delete).contains("--yes"));
     ok(&[&delete[..], &["--yes"]].concat());
     assert!(no(&["account", "show", ada]).contains("no account has the address ada@example.com"));

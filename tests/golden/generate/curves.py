@@ -116,16 +116,16 @@ class MonotoneConvex:
         if g0 * g1 < 0 and abs(g0) / 2 <= abs(g1) <= 2 * abs(g0):
             return [], lambda x: g0 * (1 - 4 * x + 3 * x**2) + g1 * (-2 * x + 3 * x**2)
         if g0 * g1 < 0 and abs(g1) > 2 * abs(g0):
-            turn = (g1 + 2 * g0) / (g1 - g0)
-            return [turn], lambda x: g0 if x <= turn else g0 + (g1 - g0) * ((x - turn) / (1 - turn)) ** 2
+            vertex = (g1 + 2 * g0) / (g1 - g0)
+            return [vertex], lambda x: g0 if x <= vertex else g0 + (g1 - g0) * ((x - vertex) / (1 - vertex)) ** 2
         if g0 * g1 < 0:
-            turn = 3 * g1 / (g1 - g0)
-            return [turn], lambda x: g1 + (g0 - g1) * ((turn - x) / turn) ** 2 if x < turn else g1
-        turn, floor = g1 / (g0 + g1), -g0 * g1 / (g0 + g1)
-        return [turn], lambda x: (
-            floor + (g0 - floor) * ((turn - x) / turn) ** 2
-            if x < turn
-            else floor + ((g1 - floor) * ((x - turn) / (1 - turn)) ** 2 if x > turn else 0)
+            vertex = 3 * g1 / (g1 - g0)
+            return [vertex], lambda x: g1 + (g0 - g1) * ((vertex - x) / vertex) ** 2 if x < vertex else g1
+        vertex, floor = g1 / (g0 + g1), -g0 * g1 / (g0 + g1)
+        return [vertex], lambda x: (
+            floor + (g0 - floor) * ((vertex - x) / vertex) ** 2
+            if x < vertex
+            else floor + ((g1 - floor) * ((x - vertex) / (1 - vertex)) ** 2 if x > vertex else 0)
         )
 
     def log(self, time):
@@ -134,8 +134,8 @@ class MonotoneConvex:
         i = max(j for j in range(len(self.times) - 1) if self.times[j] <= time)
         width = self.times[i + 1] - self.times[i]
         part = (time - self.times[i]) / width
-        turns, deviation = self.pieces(i)
-        ends = [mp.mpf(0), *[turn for turn in turns if 0 < turn < part], part]
+        vertices, deviation = self.pieces(i)
+        ends = [mp.mpf(0), *[vertex for vertex in vertices if 0 < vertex < part], part]
         # Gauss's rule of two points is exact for the parabolas between these points.
         half = [(b - a) / 2 for a, b in zip(ends, ends[1:])]
         middle = [(a + b) / 2 for a, b in zip(ends, ends[1:])]

@@ -24,7 +24,7 @@ pub async fn a_second_refresh_is_reuse_whichever_clock_shows_less<S: Store + Clo
     }
 }
 
-/// And the tokens are never said to last longer than they do.
+/// An answer within the leeway states the lifetime that is left of the tokens, never a longer one.
 pub async fn the_leeway_is_measured_from_the_rotation<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;

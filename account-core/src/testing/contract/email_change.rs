@@ -155,13 +155,13 @@ pub async fn a_code_for_another_address_is_as_short_lived_as_any<S: Store + Clon
     let third = service.code_for(ada, NEW).await;
     service.wait(600);
     assert_eq!(fault(service.confirm(ada, NEW, &third).await), "wrong_code", "ten minutes old");
-    let mut letters = 0;
+    let mut messages = 0;
     for _ in 0..20 {
         service.wait(60);
         service.ask_for(ada, NEW, PASSWORD).await.expect("the same answer");
-        letters += service.messages().await.len();
+        messages += service.messages().await.len();
     }
-    assert_eq!(letters, 2 * (10 - 3), "ten a day to each of both addresses");
+    assert_eq!(messages, 2 * (10 - 3), "ten a day to each of both addresses");
 }
 
 /// Checks that a taken address gets no e-mail, and that the requesting account learns nothing.

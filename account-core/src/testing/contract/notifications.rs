@@ -43,7 +43,7 @@ impl<S: Store + Clone> TestService<S> {
             messages.push(
                 OutboundMessage::unseal(due.id, &due.sealed, &self.outbox.vault).expect("whole"),
             );
-            store.message_sent(due.id, self.now()).await.expect("ok");
+            store.message_sent(due.id).await.expect("ok");
         }
         messages
     }

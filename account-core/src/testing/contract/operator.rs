@@ -226,7 +226,7 @@ pub async fn an_operator_deletes_an_account_and_the_record_stays<S: Store + Clon
     let delete = || {
         let (accounts, now) = (&service.accounts, service.now());
         let address = &address;
-        async move { accounts.delete_for(address, reason("asked by letter"), now).await }
+        async move { accounts.delete_for(address, reason("asked in writing"), now).await }
     };
 
     delete().await.expect("ada is there");
@@ -239,7 +239,7 @@ pub async fn an_operator_deletes_an_account_and_the_record_stays<S: Store + Clon
     assert!(matches!(refusal, Err(AuthError::Unknown)));
     assert_eq!(fault(delete().await), "not_found");
     let recorded = service.accounts.store().operations(ada.account, 9).await.expect("ok");
-    let (action, reason) = (OperatorAction::Delete, Some(reason("asked by letter")));
+    let (action, reason) = (OperatorAction::Delete, Some(reason("asked in writing")));
     assert_eq!(recorded, [Operation { action, detail: None, reason, at: service.now() }]);
     service.assert_ledger_holds().await;
 }

@@ -110,7 +110,7 @@ pub async fn what_changed_since_it_was_read_is_not_put_back<S: Store + Clone>(st
     assert_eq!(
         service.sealed(SealedKind::OutboundMessage).await.len(),
         0,
-        "the letter stays wiped"
+        "the message stays wiped"
     );
     let handed_back = service.key_at_login("ada@example.com").await.expect("the right password");
     assert_eq!(handed_back.expose(), key.expose());

@@ -264,7 +264,7 @@ impl NotificationStore for MemoryStore {
         Ok(of_channel.filter(|waiting| waiting.due_at.is_some()).count() as u64)
     }
 
-    async fn message_sent(&self, id: MessageId, _now: Timestamp) -> Stored<()> {
+    async fn message_sent(&self, id: MessageId) -> Stored<()> {
         let mut state = self.lock();
         for waiting in state.messages.iter_mut().filter(|waiting| waiting.message.id == id) {
             waiting.due_at = None;

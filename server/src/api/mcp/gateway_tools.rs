@@ -1,6 +1,10 @@
 //! The descriptions of the tools about tools and results.
 
+use account_core::{accounts::results, idempotency};
 use serde_json::{Value, json};
+
+// The descriptions below, which are constants, name both times.
+const _: () = assert!(results::KEPT.num_hours() == 24 && idempotency::KEPT.num_hours() == 24);
 
 /// The most calls of a batch.
 pub(super) const MOST_CALLS: usize = 100;

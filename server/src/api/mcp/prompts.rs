@@ -33,9 +33,9 @@ struct TemplateArgument {
 enum PermittedValues {
     /// Every text.
     Any,
-    /// Those of an argument of a tool.
+    /// The permitted values of the second, an argument of the first, a tool.
     OfTool(&'static str, &'static str),
-    /// These.
+    /// The listed values.
     These(&'static [&'static str]),
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use account_core::ListedResult;
+use account_core::{ListedResult, accounts::results::KEPT};
 use poem::http::request::Parts;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -311,13 +311,14 @@ fn instructions() -> String {
          gets all names), describe_tool for its arguments, and call it by call_tool, or up to 100 \
          calls at once by call_tools. `?toolsets=NAMES` on the address lists sets of tools \
          directly: {}, or `all`. Each tool says its tier and cost; a refused call costs nothing. \
-         Results are kept for 24 hours at {}, their charts as SVG at {}; `resources/list` shows \
+         Results are kept for {} hours at {}, their charts as SVG at {}; `resources/list` shows \
          the newest. A call whose \
          answer may be lost takes a key of your own in `_meta.{IDEMPOTENCY_KEY}`: reuse on retry, \
          and the repeat costs nothing. \
          `_meta.explain: true` adds method, conventions, defaults and error of the result; \
          `_meta.receipt: true` adds a signed receipt.",
         CATALOGUE.toolsets().join(", "),
+        KEPT.num_hours(),
         results::TEMPLATE,
         results::CHART_TEMPLATE,
     )
@@ -326,9 +327,10 @@ fn instructions() -> String {
 fn templates() -> Vec<ResourceTemplate> {
     let result = ResourceTemplate::new(results::TEMPLATE, "result")
         .with_title("Result")
-        .with_description(
-            "The whole envelope of an earlier call, for 24 hours, for its own account.",
-        )
+        .with_description(format!(
+            "The whole envelope of an earlier call, for {} hours, for its own account.",
+            KEPT.num_hours(),
+        ))
         .with_mime_type("application/json");
     let chart = ResourceTemplate::new(results::CHART_TEMPLATE, "chart")
         .with_title("Chart of a result")

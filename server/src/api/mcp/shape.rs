@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
+use account_core::accounts::results::KEPT;
 use rmcp::model::Resource;
 use serde::{
     Deserialize, Deserializer as _,
@@ -94,7 +95,10 @@ impl Outcome {
 /// result: hosts show the model the content of a result, and not always `_meta`.
 fn short_text(outcome: &Outcome, data: &str) -> String {
     let stored = match outcome.was_kept {
-        true => format!(" Stored for 24 hours at {}.", address(outcome.called.id)),
+        true => {
+            let (hours, uri) = (KEPT.num_hours(), address(outcome.called.id));
+            format!(" Stored for {hours} hours at {uri}.")
+        }
         false => String::new(),
     };
     format!("{}{}{stored}", values(data), charged(outcome))
@@ -148,10 +152,10 @@ impl<'a> Visitor<'a> for PlainMembers {
 
 fn note(outcome: &Outcome, length: usize) -> String {
     if outcome.was_kept {
-        let uri = address(outcome.called.id);
+        let (hours, uri) = (KEPT.num_hours(), address(outcome.called.id));
         return format!(
             "This result was cut: whole it has {length} bytes, and its lists are longer than \
-             shown. It is kept for 24 hours at {uri}; read_result reads it in parts."
+             shown. It is kept for {hours} hours at {uri}; read_result reads it in parts."
         );
     }
     format!(
@@ -163,7 +167,7 @@ fn note(outcome: &Outcome, length: usize) -> String {
 fn link(outcome: &Outcome) -> Resource {
     Resource::new(address(outcome.called.id), "result")
         .with_title(format!("Result of {}", outcome.called.tool()))
-        .with_description("The whole result, kept for 24 hours.")
+        .with_description(format!("The whole result, kept for {} hours.", KEPT.num_hours()))
         .with_mime_type("application/json")
 }
 

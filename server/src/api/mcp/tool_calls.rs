@@ -3,6 +3,7 @@
 
 use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 
+use account_core::accounts::results::KEPT;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use rmcp::model::{JsonObject, ProtocolVersion};
@@ -43,7 +44,7 @@ pub(super) struct McpState {
     pub(super) running: Arc<RunningCalls>,
 }
 
-/// What the message of a tool call has beside tool and arguments.
+/// The parts of the message of a tool call beside tool and arguments.
 #[derive(Clone)]
 pub(super) struct CallOptions {
     /// The version of the protocol.
@@ -232,9 +233,10 @@ impl McpState {
         };
         let Some(kept) = kept else {
             let message = format!(
-                "There is no result {:?} of this account. Results are kept for 24 hours; \
+                "There is no result {:?} of this account. Results are kept for {} hours; \
                  resources/list shows the newest.",
-                echo::value(&name)
+                echo::value(&name),
+                KEPT.num_hours(),
             );
             return Err(ToolError { code: "not_found", message });
         };

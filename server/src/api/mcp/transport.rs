@@ -275,6 +275,7 @@ impl Gateway {
             source: RequestSource::Account(caller.id),
             has_large_bodies,
             memory: self.state.app.body_memory.clone(),
+            patience: self.settings().body_patience,
         };
         let received = body::read(request, &mut body, &limits).await?;
         let bytes = received.bytes.clone();

@@ -70,16 +70,23 @@ pub(super) fn refuse(call: &RequestContext, error: &OauthError) -> Response {
 
 /// Makes the answer to a client whose request could not be read.
 pub(super) fn unfit(refusal: &ApiError) -> Response {
-    let told = match refusal {
-        ApiError::RateLimit { .. } => {
-            return unavailable(StatusCode::TOO_MANY_REQUESTS, refusal);
+    let (status, told) = match refusal {
+        ApiError::RateLimit { .. } | ApiError::Busy { .. } => {
+            return unavailable(refusal.status(), refusal);
         }
-        ApiError::MediaType => "the body must be application/x-www-form-urlencoded",
-        ApiError::BodyTooLarge { .. } => "the body is too large",
-        _ => "the request cannot be read",
+        // RFC 6749, section 5.2, gives a malformed request the status 400.
+        ApiError::MediaType => {
+            (StatusCode::BAD_REQUEST, "the body must be application/x-www-form-urlencoded")
+        }
+        ApiError::BodyTooLarge { .. } => (refusal.status(), "the body is too large"),
+        ApiError::BodyTooSlow => (refusal.status(), "the body took too long to arrive"),
+        ApiError::ContentEncoding => (refusal.status(), "the body must not be compressed"),
+        _ => (StatusCode::BAD_REQUEST, "the request cannot be read"),
     };
     let body = json!({ "error": "invalid_request", "error_description": told });
-    answer(StatusCode::BAD_REQUEST, &body)
+    let mut response = answer(status, &body);
+    refusal.add_headers(response.headers_mut());
+    response
 }
 
 /// Answers a client that may try again, with the reason where the database is the cause.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::answers::{answer, refuse, unfit};
 use crate::{
     auth::client_metadata,
-    http::{Anonymous, ApiError},
+    http::{Anonymous, read_any},
 };
 
 /// Largest registration request, in bytes.
@@ -19,8 +19,10 @@ pub(crate) async fn register(mut request: Request) -> Response {
         Ok(anonymous) => anonymous,
         Err(refusal) => return unfit(&refusal),
     };
-    let body = request.take_body().into_bytes_limit(LARGEST).await;
-    let Ok(body) = body else { return unfit(&ApiError::BodyTooLarge { limit: LARGEST }) };
+    let body = match read_any(&mut request, LARGEST).await {
+        Ok(body) => body,
+        Err(refusal) => return unfit(&refusal),
+    };
     let call = anonymous.context();
     let metadata = match read(&body) {
         Ok(metadata) => metadata,

@@ -37,11 +37,13 @@ fn idempotency_key() -> Value {
         "in": "header",
         "required": false,
         "schema": { "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$" },
-        "description": "Makes the call safe to send again: for 24 hours, a repeat with the same key \
-                        and the same body gets the first success, byte for byte, with \
-                        `Idempotent-Replayed: true` and without another charge. The same key with \
-                        another body is refused with 422. Refusals are not kept. Visible ASCII \
-                        characters; each account and endpoint has keys of its own.",
+        "description": format!(
+            "Makes the call safe to send again: for {} hours, a repeat with the same key and the \
+             same body gets the first success, byte for byte, with `Idempotent-Replayed: true` and \
+             without another charge. The same key with another body is refused with 422. Refusals \
+             are not kept. Visible ASCII characters; each account and endpoint has keys of its own.",
+            account_core::idempotency::KEPT.num_hours(),
+        ),
     })
 }
 

@@ -71,6 +71,8 @@ const UNCONFIRMED: OwnRefusal =
     own("unconfirmed_identity", "The identity provider has not confirmed the e-mail.", || {
         rule(&Error::UnconfirmedIdentity)
     });
+// The next description, which is a constant, names the time.
+const _: () = assert!(account_core::lockout::LOCK.num_minutes() == 30);
 const LOCKED: OwnRefusal = own("locked", "Five wrong passwords: locked for 30 minutes.", || {
     rule(&Error::Locked { until: account_core::Timestamp::UNIX_EPOCH })
 });

@@ -170,7 +170,7 @@ pub struct Instrument {
     /// Business days from the reference date to the settlement; 0 without a market.
     #[oai(nullable, skip_serializing_if_is_none, validator(maximum(value = "31")))]
     pub settlement_days: Option<u32>,
-    /// Whether an instrument that starts on the last business day of a month ends on one; false
+    /// True if an instrument that starts on the last business day of a month ends on one; false
     /// without a market.
     #[oai(nullable, skip_serializing_if_is_none)]
     pub end_of_month: Option<bool>,

@@ -20,7 +20,7 @@ use super::{Computation, example_answer};
 use crate::http::{Answer, Metered, Tag, without_negative_zero};
 
 /// The largest `n_steps` of a request.
-const MOST_STEPS: usize = 100_000;
+const MAX_STEPS: usize = 100_000;
 /// Above so many steps a tree may take over a millisecond.
 const LONG_FROM_STEPS: u32 = 500;
 
@@ -60,7 +60,7 @@ impl Pricing {
     }
 }
 
-/// Whether the holder may buy or sell.
+/// The right of the holder: to buy or to sell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase", remote = "black_scholes::OptionType")]
 pub enum OptionType {
@@ -92,7 +92,7 @@ pub struct European {
     /// Time until the right may be used, in years; zero or more.
     #[oai(validator(minimum(value = "0")))]
     pub time_to_maturity: f64,
-    /// Whether the holder may buy or sell.
+    /// The right of the holder: to buy or to sell.
     #[oai(default = "call")]
     pub option_type: OptionType,
 }
@@ -103,7 +103,7 @@ pub struct European {
 pub struct EuropeanPrice {
     /// Present value, in the currency of the spot price.
     pub price: f64,
-    /// Whether the holder may buy or sell.
+    /// The right of the holder: to buy or to sell.
     pub option_type: OptionType,
 }
 
@@ -176,7 +176,7 @@ pub struct Barrier {
     /// Number of tree steps; 1 to 100,000. Without effect where the monitoring is continuous.
     #[oai(default = "hundred", validator(minimum(value = "1"), maximum(value = "100000")))]
     pub n_steps: u32,
-    /// Whether the holder may buy or sell.
+    /// The right of the holder: to buy or to sell.
     #[oai(default = "call")]
     pub option_type: OptionType,
     /// Level of the barrier; zero or more.
@@ -206,15 +206,15 @@ pub struct BarrierPrice {
     pub price: f64,
     /// Level of the barrier.
     pub barrier: f64,
-    /// Whether the option begins to exist at the barrier.
+    /// True if the option begins to exist at the barrier.
     pub is_knock_in: bool,
-    /// Whether the barrier lies below the spot price.
+    /// True if the barrier lies below the spot price.
     pub is_down: bool,
     /// Steps of the tree: one more than `n_steps` where that is even and the method LR. With
     /// `detail=full` where the price is that of a tree.
     #[oai(skip_serializing_if_is_none)]
     pub steps_used: Option<u32>,
-    /// Whether the spot price has reached the barrier at the start. With `detail=full`.
+    /// True if the spot price has reached the barrier at the start. With `detail=full`.
     #[oai(skip_serializing_if_is_none)]
     pub hit_at_start: Option<bool>,
     /// Price under continuous monitoring, in closed form. With `detail=full`.
@@ -417,7 +417,7 @@ impl Computation for Exchange {
 /// `quant-core`.
 fn within_reach(error: Error) -> Error {
     match error {
-        Error::TooFew { argument: "n_steps", needed, .. } if needed > MOST_STEPS => {
+        Error::TooFew { argument: "n_steps", needed, .. } if needed > MAX_STEPS => {
             Error::Conflict {
                 argument: "method",
                 problem: "CRR would need more than 100,000 steps here: LR and TIAN work",

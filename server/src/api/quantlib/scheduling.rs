@@ -195,7 +195,7 @@ fn day_of_week(date: NaiveDate) -> String {
 /// The state of a date in some calendars.
 pub struct DayStatus;
 
-/// Whether a date is a business day, and why.
+/// The answer to whether a date is a business day, with the reason.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "BusinessDay")]
 pub struct BusinessDay {

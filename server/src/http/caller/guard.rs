@@ -101,10 +101,7 @@ pub(super) async fn extract<G: Guard>(request: &Request, body: &mut RequestBody)
     if RequestContext::of(request).route().body.is_some() {
         return Ok(guard);
     }
-    match drain(body).await {
-        Ok(()) => Ok(guard),
-        Err(_) => Err(ApiError::BodyTooLarge { limit: COMMON_BODY_LIMIT }.into_error(request)),
-    }
+    drain(body).await.map(|()| guard).map_err(|refusal| refusal.into_error(request))
 }
 
 /// Answers a refusal after it has read and dropped a small body, so that the connection can go on.

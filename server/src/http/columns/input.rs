@@ -11,7 +11,7 @@ use serde_json::{Map, Value, value::RawValue};
 use super::{
     super::{
         nearest_name::extra_field,
-        numbers::NumberText,
+        number_text::NumberText,
         unknown_fields::{Handling, UnknownFields},
         validation::{self, Fault, Step},
     },
@@ -256,7 +256,7 @@ fn column(field: &InputField, text: &str) -> Column {
         return Column::Scalar(serde_json::from_str(text).unwrap_or_default());
     }
     if matches!(field.kind, InputKind::Numbers(_))
-        && let Some(numbers) = NumberText::new(text)
+        && let Some(numbers) = NumberText::new(text).filter(|list| list.is_numeric)
     {
         let mut column = Vec::with_capacity(numbers.len());
         column.extend(numbers.numbers());

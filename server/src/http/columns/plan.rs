@@ -21,7 +21,7 @@ pub(super) const FIELDS: &str = "fields";
 /// The most values of an answer: a million rows of two columns, a ninth of that of eighteen.
 const MOST_VALUES: usize = 2_000_000;
 
-/// What the schemas say about the fields of a columnar operation.
+/// The fields of a columnar operation, as the schemas describe them.
 pub(crate) struct Plan {
     /// The schema of the single request.
     pub(super) schema: BodySchema,
@@ -51,7 +51,7 @@ pub(super) enum InputKind {
     Numbers(NumberRange),
     /// One of a few values, an enumeration.
     Members(Vec<Value>),
-    /// Other values.
+    /// Values that are neither numbers nor of an enumeration, such as dates and booleans.
     Values,
     /// A list, which is one value for all rows.
     Whole,

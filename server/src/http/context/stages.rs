@@ -1,8 +1,8 @@
 //! The stages of a call after its route is known, each consumed by the next.
 
-mod batch;
-mod columns;
-mod quote;
+mod batch_stages;
+mod column_stages;
+mod quote_stage;
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ use crate::{
     telemetry::SPANS,
 };
 
-pub use batch::ComputedCall;
+pub use batch_stages::ComputedCall;
 
 /// An identified caller whose call its limit has counted and granted.
 pub struct AdmittedCall {
@@ -548,6 +548,7 @@ fn body_limits(context: &RequestContext, caller: &Caller, of_operation: usize) -
         source: context.source(),
         has_large_bodies,
         memory: state.body_memory.clone(),
+        patience: state.settings.body_patience,
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use account_core::Entry;
 
 use super::super::handle::Store;
-use super::batch::Settled;
+use super::batch_parts::Settled;
 use super::postgres_ledger::PostgresLedger;
 use super::sqlite_ledger::SqliteLedger;
 

@@ -19,7 +19,7 @@ use sea_orm::sqlx::pool::PoolConnection;
 use sea_orm::sqlx::postgres::{PgConnection, PgPool, PgRow};
 use sea_orm::sqlx::{self, Connection, Postgres, Row};
 
-use super::batch::{Settled, day, tallies};
+use super::batch_parts::{Settled, day, tallies};
 use super::statements::{INSERT_NOTICE, SPENT, set_told};
 use crate::failpoint;
 

@@ -25,7 +25,7 @@ use tokio::sync::oneshot;
 use super::super::sqlite::{BUSY_TIMEOUT, PRAGMAS};
 use super::super::usage_index::IndexLock;
 use super::super::write_lock::WriteLock;
-use super::batch::{Settled, day, tallies};
+use super::batch_parts::{Settled, day, tallies};
 use super::statements::{INSERT_NOTICE, SPENT, set_told};
 use crate::failpoint;
 use crate::thread_priority::lower_priority;

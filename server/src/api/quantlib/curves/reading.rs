@@ -204,7 +204,7 @@ pub struct CurveReading {
     pub par_rate: Option<f64>,
     /// Payments of the par rate a year.
     pub par_frequency: u32,
-    /// Whether the tenor lies before the first pillar or after the last.
+    /// True if the tenor lies before the first pillar or after the last.
     pub is_extrapolated: bool,
     /// The kind of the values of the curve.
     pub curve_type: CurveType,
@@ -343,7 +343,7 @@ pub struct ForwardReading {
     pub start_discount_factor: f64,
     /// Value today of 1 paid at the end.
     pub end_discount_factor: f64,
-    /// Whether a part of the period lies before the first pillar or after the last.
+    /// True if a part of the period lies before the first pillar or after the last.
     pub is_extrapolated: bool,
     /// The kind of the values of the curve.
     pub curve_type: CurveType,

@@ -54,7 +54,7 @@ pub struct Currency {
     /// Time until the right may be used, in years; zero or more.
     #[oai(validator(minimum(value = "0")))]
     pub time_to_expiry: f64,
-    /// Whether the holder may buy or sell the foreign currency.
+    /// The right of the holder: to buy or to sell the foreign currency.
     #[oai(default)]
     pub option_type: OptionType,
 }
@@ -65,7 +65,7 @@ pub struct Currency {
 pub struct CurrencyPrice {
     /// Present value, in domestic currency per unit of foreign currency.
     pub price: f64,
-    /// Whether the holder may buy or sell the foreign currency.
+    /// The right of the holder: to buy or to sell the foreign currency.
     pub option_type: OptionType,
     /// Forward exchange rate for the time of expiry.
     pub forward: f64,

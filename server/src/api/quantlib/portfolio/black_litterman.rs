@@ -138,13 +138,13 @@ pub struct PosteriorReturns {
     /// Optimal weights under the posterior, without bounds: `(risk_aversion × covariance)⁻¹ ×
     /// returns`.
     pub optimal_weights: Vec<f64>,
-    /// What the optimal weights leave of 1, lent at the riskless rate, or borrowed where negative.
+    /// The part of 1 that the optimal weights leave, lent at the riskless rate, or borrowed where negative.
     pub riskless_weight: f64,
     /// Covariance of the returns with the error of their expectation, a row per asset. Absent above
     /// 250 assets.
     #[oai(skip_serializing_if_is_none)]
     pub posterior_covariance: Option<Vec<Vec<f64>>>,
-    /// What became of the views, in their order.
+    /// The effects of the views, in their order.
     pub views: Vec<ViewEffect>,
     /// The risk aversion that was used.
     pub risk_aversion: f64,

@@ -179,7 +179,7 @@ pub struct FrontierPortfolios {
     pub min_volatility: f64,
     /// Volatility of the last portfolio.
     pub max_volatility: f64,
-    /// Whether the frontier goes on beyond the list, since the weights have no bounds. The list
+    /// True if the frontier goes on beyond the list, since the weights have no bounds. The list
     /// then ends at the largest expected return of an asset, or above it where the first portfolio
     /// returns as much.
     pub is_unbounded: bool,

@@ -56,7 +56,7 @@ fn daily() -> f64 {
     252.0
 }
 
-/// What a series of returns says of return and risk, in annual figures.
+/// The return and risk of a series of returns, in annual figures.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "PerformanceRatios")]
 pub struct PerformanceRatios {

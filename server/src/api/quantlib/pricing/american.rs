@@ -67,7 +67,7 @@ pub struct American {
     /// Number of tree steps; 2 to 10,000.
     #[oai(default = "hundred", validator(minimum(value = "2"), maximum(value = "10000")))]
     pub steps: u32,
-    /// Whether the holder may buy or sell.
+    /// The right of the holder: to buy or to sell.
     #[oai(default)]
     pub option_type: OptionType,
     /// The family of binomial trees.
@@ -220,7 +220,7 @@ pub struct Bermudan {
     /// Number of tree steps; 2 to 10,000.
     #[oai(default = "hundred", validator(minimum(value = "2"), maximum(value = "10000")))]
     pub steps: u32,
-    /// Whether the holder may buy or sell.
+    /// The right of the holder: to buy or to sell.
     #[oai(default)]
     pub option_type: OptionType,
     /// The family of binomial trees.

@@ -73,7 +73,7 @@ pub struct Normal {
     /// Time until expiry and payment, in years; zero or more.
     #[oai(validator(minimum(value = "0")))]
     pub time_to_maturity: f64,
-    /// Whether the holder may buy or sell.
+    /// The right of the holder: to buy or to sell.
     #[oai(default)]
     pub option_type: OptionType,
 }

@@ -71,7 +71,7 @@ pub struct Forward {
     /// Time until expiry and payment, in years; zero or more.
     #[oai(validator(minimum(value = "0")))]
     pub time_to_maturity: f64,
-    /// Whether the holder may buy or sell.
+    /// The right of the holder: to buy or to sell.
     #[oai(default)]
     pub option_type: OptionType,
 }
@@ -113,7 +113,7 @@ impl SharedComputation for Black76Price {
 pub struct ForwardPrice {
     /// Present value, in the currency of the forward price.
     pub price: f64,
-    /// Whether the holder may buy or sell.
+    /// The right of the holder: to buy or to sell.
     pub option_type: OptionType,
 }
 
@@ -209,7 +209,7 @@ pub struct QuotedForward {
     /// Time until the right may be used, in years; above zero.
     #[oai(validator(minimum(value = "0", exclusive)))]
     pub time_to_maturity: f64,
-    /// Whether the holder may buy or sell.
+    /// The right of the holder: to buy or to sell.
     #[oai(default)]
     pub option_type: OptionType,
 }

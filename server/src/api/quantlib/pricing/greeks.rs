@@ -197,7 +197,7 @@ pub struct QuotedEuropean {
     /// Time until the right may be used, in years; above zero.
     #[oai(validator(minimum(value = "0", exclusive)))]
     pub time_to_maturity: f64,
-    /// Whether the holder may buy or sell.
+    /// The right of the holder: to buy or to sell.
     #[oai(default)]
     pub option_type: OptionType,
 }

@@ -55,7 +55,7 @@ pub struct Spread {
     /// Time until expiry and payment, in years; zero or more.
     #[oai(validator(minimum(value = "0")))]
     pub time_to_maturity: f64,
-    /// Whether the holder may buy or sell the spread.
+    /// The right of the holder: to buy or to sell the spread.
     #[oai(default)]
     pub option_type: OptionType,
 }

@@ -108,7 +108,7 @@ pub struct VarComponents {
     pub components: Vec<FactorVar>,
     /// Sum of the standalone values at risk.
     pub undiversified_var: f64,
-    /// What diversification takes off: the undiversified value at risk less the value at risk.
+    /// The effect of diversification: the undiversified value at risk less the value at risk.
     pub diversification_benefit: f64,
     /// Weight of the target of Ledoit and Wolf; zero for the sample covariance.
     pub shrinkage: f64,

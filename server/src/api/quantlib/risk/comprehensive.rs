@@ -134,7 +134,7 @@ pub struct PortfolioFigures {
     pub periods_per_year: f64,
 }
 
-/// What the series of returns says.
+/// The figures of the series of returns.
 type SeriesFigures = (performance::PerformanceRatios, HistoricalRisk);
 
 impl Comprehensive {

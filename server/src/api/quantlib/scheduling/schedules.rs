@@ -131,13 +131,13 @@ pub struct SchedulePeriod {
     pub days: i64,
     /// Length in years between the adjusted dates.
     pub year_fraction: f64,
-    /// Whether the period is regular.
+    /// The regularity of the period.
     pub kind: PeriodKind,
     /// True if the period is not regular.
     pub is_stub: bool,
 }
 
-/// Whether a period is regular.
+/// The regularity of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(remote = "time::PeriodKind")]
 pub enum PeriodKind {

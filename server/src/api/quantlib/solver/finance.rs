@@ -81,7 +81,7 @@ pub struct InternalRates {
     pub irr: f64,
     /// All internal rates of return, in increasing order.
     pub all_rates: Vec<f64>,
-    /// Whether there is exactly one.
+    /// True if there is exactly one.
     pub is_unique: bool,
     /// Changes of sign of the payments in order of time: there are at most so many rates.
     pub sign_changes: u32,
@@ -149,7 +149,7 @@ pub struct DatedInternalRates {
     pub irr: f64,
     /// All internal rates of return, in increasing order.
     pub all_rates: Vec<f64>,
-    /// Whether there is exactly one.
+    /// True if there is exactly one.
     pub is_unique: bool,
     /// Changes of sign of the payments in order of time: there are at most so many rates.
     pub sign_changes: u32,

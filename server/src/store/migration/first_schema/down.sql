@@ -1,5 +1,6 @@
 -- Drops every table of the first schema, referencing tables before referenced ones.
 
+DROP TABLE operator_action;
 DROP TABLE email_undo;
 DROP TABLE hand_off;
 DROP TABLE idp_completion;
@@ -27,7 +28,7 @@ DROP TABLE usage;
 DROP TABLE ledger;
 DROP TABLE login_try;
 DROP TABLE lockout;
-DROP TABLE letter;
+DROP TABLE outbound_message;
 DROP TABLE challenge;
 DROP TABLE guest;
 DROP TABLE session;

@@ -117,8 +117,8 @@ CREATE INDEX challenge_made ON challenge (created_at);
 CREATE INDEX challenge_account ON challenge (account_id, purpose);
 
 -- The outbox of e-mails and messages. A sent row is kept without its text and without `due_at`,
--- because the sending quota of its recipient counts sent rows. `lane`: the channel.
-CREATE TABLE letter (
+-- because the sending quota of its recipient counts sent rows.
+CREATE TABLE outbound_message (
   id         blob    NOT NULL PRIMARY KEY,
   recipient  blob    NOT NULL,
   purpose    varchar,
@@ -127,12 +127,12 @@ CREATE TABLE letter (
   created_at integer NOT NULL,
   due_at     integer,
   failures   integer NOT NULL,
-  lane       varchar NOT NULL DEFAULT 'mail'
+  channel    varchar NOT NULL DEFAULT 'mail'
 );
-CREATE INDEX letter_recipient ON letter (recipient, purpose, created_at);
-CREATE INDEX letter_due ON letter (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX letter_sent ON letter (created_at) WHERE due_at IS NULL;
-CREATE INDEX letter_lane ON letter (lane, due_at, created_at) WHERE due_at IS NOT NULL;
+CREATE INDEX outbound_message_recipient ON outbound_message (recipient, purpose, created_at);
+CREATE INDEX outbound_message_due ON outbound_message (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX outbound_message_sent ON outbound_message (created_at) WHERE due_at IS NULL;
+CREATE INDEX outbound_message_channel ON outbound_message (channel, due_at, created_at) WHERE due_at IS NOT NULL;
 
 -- Failed sign-ins of a recipient: one counter for all unknown clients together, and one counter
 -- for each known client.
@@ -470,3 +470,14 @@ CREATE TABLE email_undo (
 );
 CREATE INDEX email_undo_account ON email_undo (account_id, id);
 CREATE INDEX email_undo_made ON email_undo (created_at);
+
+-- Operators' actions on accounts. A row outlives its account, so there is no foreign key.
+CREATE TABLE operator_action (
+  id         integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  account_id integer NOT NULL,
+  action     varchar NOT NULL,
+  detail     varchar,
+  reason     varchar,
+  created_at integer NOT NULL
+);
+CREATE INDEX operator_action_account ON operator_action (account_id, id);

@@ -204,7 +204,7 @@ impl Example for Yields {
     }
 }
 
-/// Whether a price contains accrued interest.
+/// The kind of a price: with accrued interest or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum PriceType {
@@ -241,7 +241,7 @@ pub struct AssetSwap {
     /// Payments of the floating leg a year: 1, 2, 3, 4, 6 or 12; as many as coupons where absent.
     #[oai(nullable, validator(minimum(value = "1"), maximum(value = "12")))]
     pub floating_frequency: Option<u32>,
-    /// Whether the price contains accrued interest.
+    /// The kind of the price: with accrued interest or without.
     #[oai(default = "dirty")]
     pub price_type: PriceType,
     /// The interpolation between the zero rates.
