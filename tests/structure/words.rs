@@ -123,11 +123,11 @@ impl Script {
 }
 
 /// The refused identifiers of a script, one to a line of the report. Texts and comments hold none.
-fn refused_of_script(file: &Path, script: Script, text: &str) -> Vec<String> {
+fn refused_of_script(file: &Path, script: &Script, text: &str) -> Vec<String> {
     let mut lines = BTreeMap::<String, BTreeSet<usize>>::new();
     let mut end_of_text = None;
     for (number, line) in (1..).zip(text.lines()) {
-        for name in identifiers(&script, line, &mut end_of_text) {
+        for name in identifiers(script, line, &mut end_of_text) {
             if advice(&name).is_some() {
                 lines.entry(name).or_default().insert(number);
             }
@@ -190,7 +190,7 @@ fn no_identifier_or_file_name_holds_a_refused_word() {
         if repository::has_extension(&file, "rs") {
             report.extend(refused_in(&file, &repository::read(&file)));
         } else if let Some(script) = Script::of(&file) {
-            report.extend(refused_of_script(&file, script, &repository::read(&file)));
+            report.extend(refused_of_script(&file, &script, &repository::read(&file)));
         }
     }
     assert!(
@@ -237,7 +237,7 @@ mod tests {
         for (name, text, expected) in rows {
             let file = Path::new(name);
             let script = Script::of(file).expect("a language");
-            let report = refused_of_script(file, script, text);
+            let report = refused_of_script(file, &script, text);
             let expected: Vec<_> = expected.iter().map(|name| format!("`{name}`")).collect();
             assert_eq!(report.len(), expected.len(), "{report:?}");
             for name in expected {
