@@ -173,7 +173,7 @@ impl RequestHead {
     #[must_use]
     pub fn storage_fault(&self, fault: StoreFault) -> ApiError {
         self.state.accounts.store().suspect_writes();
-        ApiError::Storage { reason: fault.reason() }
+        ApiError::Storage { fault }
     }
 
     /// Reads the head of a request that arrived over HTTP.

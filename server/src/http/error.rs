@@ -14,6 +14,7 @@ use super::{
     validation::{self, Fault},
 };
 use crate::compute_pool::ComputeError;
+use crate::store::StoreFault;
 
 /// The time to wait after a failure of the store or a full queue.
 const RETRY_AFTER_BUSY: Duration = Duration::from_secs(1);
@@ -130,7 +131,7 @@ pub enum ApiError {
     /// The database is in a state in which it cannot serve the request.
     Storage {
         /// The state of the database, for callers and the operator.
-        reason: &'static str,
+        fault: StoreFault,
     },
     /// A rule of accounts, sessions or the operator's routes refuses the request.
     Account {
@@ -383,9 +384,10 @@ impl ApiError {
                     .into(),
             ),
             Self::NotReady { reason } => ("Not ready", (*reason).into()),
-            Self::Storage { reason } => {
-                ("Storage unavailable", format!("{reason} Nothing was charged. Try again later."))
-            }
+            Self::Storage { fault } => (
+                "Storage unavailable",
+                format!("{} {} Try again later.", fault.reason(), fault.charge()),
+            ),
             Self::Account { message, detail, .. } => (message, detail.clone()),
             Self::Internal => {
                 ("Internal error", "Something went wrong on our side. Nothing was charged.".into())

@@ -23,7 +23,14 @@ pub enum StoreFault {
     Overloaded,
     /// The database server does not answer.
     Unreachable,
+    /// The database was lost during a charge, and did not return in time to show its outcome.
+    Undecided,
 }
+
+/// The error of a charge whose outcome is unknown: its connection was lost before the answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the outcome of the charge is unknown: {0}")]
+pub(super) struct UndecidedCharge(pub(super) Arc<sqlx::Error>);
 
 impl StoreFault {
     /// Returns the state that an error reports; `None` for an error of a statement or of a row.
@@ -49,11 +56,24 @@ impl StoreFault {
             Self::Locked => "Another process holds the lock of the database.",
             Self::Overloaded => "The database server lacks resources.",
             Self::Unreachable => "The database does not answer.",
+            Self::Undecided => "The database was lost while it charged this call.",
+        }
+    }
+
+    /// Returns the sentence on the charge of a call that the state ends.
+    #[must_use]
+    pub const fn charge(self) -> &'static str {
+        match self {
+            Self::Undecided => "The call is charged once or not at all, which the usage shows.",
+            _ => "Nothing was charged.",
         }
     }
 }
 
 fn of_cause(error: &(dyn Error + 'static)) -> Option<StoreFault> {
+    if error.is::<UndecidedCharge>() {
+        return Some(StoreFault::Undecided);
+    }
     if let Some(error) = error.downcast_ref::<DbErr>() {
         return match error {
             DbErr::Conn(RuntimeErr::SqlxError(error))
@@ -165,6 +185,16 @@ mod tests {
         assert_eq!(fault(&store, "SELECT nothing FROM nowhere").await, None);
         store.writer.execute_unprepared(INSERT).await.expect("a new row");
         assert_eq!(fault(&store, INSERT).await, None, "a row that is there");
+    }
+
+    #[test]
+    fn a_charge_without_an_outcome_is_not_told_as_no_charge() {
+        let lost = Arc::new(sqlx::Error::PoolTimedOut);
+        let undecided = StoreFault::of(&StoreError::new(UndecidedCharge(lost.clone())));
+        assert_eq!(undecided, Some(StoreFault::Undecided));
+        assert!(!StoreFault::Undecided.charge().contains("Nothing"));
+        assert_eq!(StoreFault::of(&StoreError::new(lost)), Some(StoreFault::Unreachable));
+        assert_eq!(StoreFault::Unreachable.charge(), "Nothing was charged.");
     }
 
     #[tokio::test]

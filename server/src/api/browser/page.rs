@@ -115,8 +115,8 @@ pub(crate) fn failed(call: &RequestContext, error: &Error) -> Response {
         _ => None,
     };
     let text = match refusal {
-        Some(ApiError::Storage { reason }) => {
-            format!("{reason} Nothing was changed. Try again later.")
+        Some(ApiError::Storage { fault }) => {
+            format!("{} Nothing was changed. Try again later.", fault.reason())
         }
         _ => {
             "The service cannot answer now. Nothing was changed. Try again in a moment.".to_owned()

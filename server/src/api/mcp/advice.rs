@@ -20,6 +20,9 @@ pub(super) fn text(
     context: &McpContext,
     settings: &Settings,
 ) -> String {
+    if failure.code == "undecided" {
+        return format!("{}\nRead get_balance before another call.", failure.message);
+    }
     let own = context.caller.tier;
     let reach = || within_reach(outcome.called.entry, own, outcome.balance, settings);
     let operator = settings.public_url.as_ref().unwrap_or(&settings.mcp_url);

@@ -19,6 +19,7 @@ use crate::{
         validation::{Fault, Step},
     },
     state::AppState,
+    store::StoreFault,
 };
 
 /// The largest size of data, in bytes, that is stored in the transaction of the charge.
@@ -152,6 +153,9 @@ impl ToolError {
     fn of(refusal: &ApiError) -> Self {
         let code = match refusal.status() {
             _ if matches!(refusal, ApiError::SpendCap { .. }) => "daily_cap_reached",
+            _ if matches!(refusal, ApiError::Storage { fault: StoreFault::Undecided }) => {
+                "undecided"
+            }
             StatusCode::PAYMENT_REQUIRED => "insufficient_credits",
             StatusCode::FORBIDDEN => "insufficient_tier",
             StatusCode::UNPROCESSABLE_ENTITY => "invalid_arguments",

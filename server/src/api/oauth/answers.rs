@@ -93,7 +93,7 @@ pub(super) fn unfit(refusal: &ApiError) -> Response {
 fn unavailable(status: StatusCode, refusal: &ApiError) -> Response {
     const AGAIN: &str = "try again later; nothing was changed";
     let told = match refusal {
-        ApiError::Storage { reason } => format!("{reason} {AGAIN}"),
+        ApiError::Storage { fault } => format!("{} {AGAIN}", fault.reason()),
         _ => AGAIN.to_owned(),
     };
     let body = json!({ "error": "temporarily_unavailable", "error_description": told });

@@ -345,7 +345,7 @@ fn of_failures() -> Vec<Refusal> {
         Refusal::new(
             "storage",
             "The database cannot serve the call. Nothing is charged.",
-            ApiError::Storage { reason: StoreFault::DiskFull.reason() },
+            ApiError::Storage { fault: StoreFault::DiskFull },
         ),
     ]
 }

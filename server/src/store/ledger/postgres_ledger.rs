@@ -22,9 +22,12 @@ use sea_orm::sqlx::{self, Connection, Postgres, Row};
 use super::batch_parts::{Settled, day, tallies};
 use super::statements::{INSERT_NOTICE, SPENT, set_told};
 use crate::failpoint;
+use crate::store::fault::UndecidedCharge;
 
-/// The longest wait of a batch for a server that was lost during the write.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest wait of a batch for a server that was lost during the write. A caller that has not
+/// heard whether a call was charged is better kept waiting; a server that is started anew, or whose
+/// standby takes over, is back by then.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// The pause between two attempts to reach a lost server.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The number of further attempts for a batch that the server refused as a whole.
@@ -181,7 +184,11 @@ impl PostgresLedger {
             let is_over = if may_be_written { Instant::now() >= give_up } else { tries > TRIES };
             if is_over {
                 let error = Arc::new(failure.error);
-                return batch.iter().map(|_| Err(StoreError::new(error.clone()))).collect();
+                let failed = || match may_be_written {
+                    true => StoreError::new(UndecidedCharge(error.clone())),
+                    false => StoreError::new(error.clone()),
+                };
+                return batch.iter().map(|_| Err(failed())).collect();
             }
             if may_be_written {
                 tokio::time::sleep(PAUSE).await;
