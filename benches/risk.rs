@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use quant_benches::{covariance, numbers};
-use quant_core::portfolio::risk_contributions;
+use quant_core::portfolio::{ReturnSeries, risk_contributions};
 use quant_core::risk::{
     ComponentRisk, CovarianceEstimator, Distribution, MonteCarlo, ParametricRisk, SeriesMethod,
     backtest, historical, ledoit_wolf, series_risk, stress,
@@ -70,6 +70,27 @@ fn of_portfolio(c: &mut Criterion) {
     }
 }
 
+/// The risk of ten assets in one answer: contributions, tail, and the ratios of a year of returns.
+fn comprehensive(c: &mut Criterion) {
+    let (weights, matrix) = (vec![0.1; 10], covariance(10));
+    let series = ReturnSeries {
+        returns: returns(5, 250),
+        benchmark_returns: Some(returns(6, 250)),
+        risk_free_rate: 0.02,
+        target_return: None,
+        periods_per_year: 252.0,
+    };
+    c.bench_function("risk/comprehensive/10", |b| {
+        b.iter(|| {
+            let parts = risk_contributions(black_box(&weights), &matrix)?;
+            let tail =
+                ParametricRisk { volatility: parts.volatility, ..position(Distribution::Normal) };
+            let past = historical(&series.returns, 0.95)?;
+            Ok::<_, quant_core::Error>((parts, tail.evaluate()?, series.ratios()?, past))
+        });
+    });
+}
+
 /// The default number of simulations.
 fn simulated(c: &mut Criterion) {
     let run =
@@ -127,6 +148,7 @@ criterion_group!(
     of_series,
     by_method,
     of_portfolio,
+    comprehensive,
     simulated,
     contributions,
     shrinkage,

@@ -1,11 +1,11 @@
-//! Dates: the addition of a tenor, and a schedule.
+//! Dates: tenors, business days, schedules, and the lists of calendars and day counts.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use quant_core::time::{
-    Accrual, BusinessDayConvention, DayCount, Frequency, JointCalendar, NaiveDate, PeriodLength,
-    RollConvention, ScheduleRule, Stub, tenor::Tenor,
+    Accrual, BusinessDayConvention, Calendar, DayCount, Frequency, JointCalendar, NaiveDate,
+    PeriodLength, RollConvention, ScheduleRule, Stub, tenor::Tenor,
 };
 
 /// Calendar arithmetic with a parsed tenor.
@@ -77,5 +77,26 @@ fn schedules(c: &mut Criterion) {
     c.bench_function("schedule_rule/periods/30Y", |b| b.iter(|| black_box(&rule).periods()));
 }
 
-criterion_group!(benches, add, parse, business_days, schedules);
+/// The lists of calendars and day counts, as the text of their names, spellings and rules.
+fn lists(c: &mut Criterion) {
+    c.bench_function("calendar/list", |b| {
+        b.iter(|| {
+            let texts = |calendar: &Calendar| {
+                let spellings = calendar.aliases().join(" ");
+                (calendar.name(), spellings, calendar.description(), calendar.currency())
+            };
+            black_box(Calendar::ALL).iter().map(texts).collect::<Vec<_>>()
+        });
+    });
+    c.bench_function("day_count/list", |b| {
+        b.iter(|| {
+            let texts = |day_count: &DayCount| {
+                (day_count.name(), day_count.aliases().join(" "), day_count.description())
+            };
+            black_box(DayCount::ALL).iter().map(texts).collect::<Vec<_>>()
+        });
+    });
+}
+
+criterion_group!(benches, add, parse, business_days, schedules, lists);
 criterion_main!(benches);

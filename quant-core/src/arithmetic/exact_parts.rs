@@ -1,6 +1,7 @@
 //! Parts of a total whose sum has no rounding error, in any order of summation.
 
 use super::double_double::DoubleDouble;
+use super::without_negative_zero;
 
 /// Returns the parts rounded to multiples of one power of two, and their sum.
 ///
@@ -25,10 +26,10 @@ pub(crate) fn exact_parts(parts: &[f64]) -> Option<(Vec<f64>, f64)> {
         let before = rounded;
         rounded = libm::rint(units(running.high) + units(running.low));
         // A small loss rounds to nothing, without its sign.
-        libm::scalbn(rounded - before, power) + 0.0
+        without_negative_zero(libm::scalbn(rounded - before, power))
     };
     let parts = parts.iter().map(part).collect();
-    Some((parts, libm::scalbn(rounded, power) + 0.0))
+    Some((parts, without_negative_zero(libm::scalbn(rounded, power))))
 }
 
 #[cfg(test)]

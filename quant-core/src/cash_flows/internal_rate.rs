@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 
 use super::roots::{DiscountedPayment, Payments};
 use super::{nearest, net_present_value, require_payments, times_of};
-use crate::arithmetic::{double_double::DoubleDouble, exponential::exp};
+use crate::arithmetic::{double_double::DoubleDouble, exponential::exp, without_negative_zero};
 use crate::curves::Compounding;
 use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::time::{days_between, require_year};
@@ -216,7 +216,7 @@ fn rates_of(terms: Vec<DiscountedPayment>) -> Result<InternalRates> {
 fn rate_of_logarithm(x: DoubleDouble) -> f64 {
     let rate = exp(x).to_double_double() - DoubleDouble::ONE;
     // The search ends at the logarithm of the largest double, whose rounding may exceed that.
-    rate.high.min(f64::MAX) + 0.0
+    without_negative_zero(rate.high.min(f64::MAX))
 }
 
 #[cfg(test)]

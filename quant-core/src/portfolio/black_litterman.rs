@@ -7,6 +7,7 @@ use super::assets::{Checked, at_least_one, expected_return, sharpe_ratio, varian
 use super::cholesky::Cholesky;
 use super::covariance::Covariance;
 use super::symmetric::{Symmetric, dot, sum};
+use crate::arithmetic::without_negative_zero;
 use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
@@ -188,7 +189,7 @@ impl MarketEquilibrium {
         let (_, size) = libm::frexp(largest);
         let caps: Vec<f64> = self.market_caps.iter().map(|cap| libm::scalbn(*cap, -size)).collect();
         let total = sum(caps.iter().copied());
-        let weights = caps.iter().map(|cap| cap / total + 0.0).collect();
+        let weights = caps.iter().map(|cap| without_negative_zero(cap / total)).collect();
         Prior::new(weights, covariance, exponent, self.risk_aversion)
     }
 }

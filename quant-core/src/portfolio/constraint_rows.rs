@@ -5,6 +5,7 @@ use super::limits::Limits;
 use super::symmetric::{inner, unit};
 use super::turnover_faces::{MET, NO_CHANGE, TurnoverFaces, UNTRADED};
 use crate::Error;
+use crate::arithmetic::without_negative_zero;
 
 /// The distance of a weight from a bound, in units of the largest weight, that is rounding.
 const ROUNDED: f64 = 1.776_356_839_400_250_5e-15;
@@ -116,7 +117,8 @@ impl<'a> Conditions<'a> {
         // What is left of a violation is rounding.
         let inside = |(&weight, (&low, &high)): (&f64, (&f64, &f64))| {
             let near = |bound: &f64| (weight - bound).abs() <= ROUNDED * largest;
-            [low, high].into_iter().find(near).unwrap_or(weight.max(low).min(high)) + 0.0
+            let nearest = [low, high].into_iter().find(near);
+            without_negative_zero(nearest.unwrap_or(weight.max(low).min(high)))
         };
         weights.iter().zip(bounds).map(inside).collect()
     }

@@ -1,5 +1,7 @@
 //! The binomial distribution: how often an event of known probability happens in so many trials.
 
+use crate::arithmetic::without_negative_zero;
+
 /// The probabilities of all counts that are not zero in double precision.
 ///
 /// The ratios of neighbouring probabilities are exact but for rounding, so that no factorial is needed:
@@ -47,7 +49,8 @@ impl BinomialDistribution {
     /// Returns the probability of at least so many events.
     pub(super) fn at_least(&self, count: usize) -> f64 {
         let start = count.saturating_sub(self.first).min(self.weights.len());
-        (self.weights[start..].iter().rev().sum::<f64>() / self.total + 0.0).min(1.0)
+        let part = self.weights[start..].iter().rev().sum::<f64>() / self.total;
+        without_negative_zero(part).min(1.0)
     }
 
     /// Returns the largest count that at most so many events fall short of with at most this

@@ -4,7 +4,7 @@
 //! shocks together.
 
 use super::factors::{distinct, matched};
-use crate::arithmetic::exact_parts::exact_parts;
+use crate::arithmetic::{exact_parts::exact_parts, without_negative_zero};
 use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
@@ -104,8 +104,8 @@ pub fn stress(
         .min_by(|&a, &b| parts[a].total_cmp(&parts[b]));
     let impact = |((name, shock), (exposure, part)): (&(String, f64), (f64, f64))| FactorImpact {
         factor: name.clone(),
-        shock: shock + 0.0,
-        exposure: exposure + 0.0,
+        shock: without_negative_zero(*shock),
+        exposure: without_negative_zero(exposure),
         profit_and_loss: part,
     };
     let impacts = factor_shocks.iter().zip(exposures.into_iter().zip(parts)).map(impact).collect();

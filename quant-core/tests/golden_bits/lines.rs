@@ -10,8 +10,13 @@ pub(crate) struct Lines(pub(crate) Vec<String>);
 
 impl Lines {
     pub(crate) fn add(&mut self, name: &str, input: impl Debug, values: &[f64]) {
-        let bits: Vec<String> =
-            values.iter().map(|value| format!("{:016x}", value.to_bits())).collect();
+        let words: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
+        self.add_words(name, input, &words);
+    }
+
+    /// Adds a line of bits that are no numbers, as the open days of a year.
+    pub(crate) fn add_words(&mut self, name: &str, input: impl Debug, words: &[u64]) {
+        let bits: Vec<String> = words.iter().map(|word| format!("{word:016x}")).collect();
         self.0.push(format!("{name} {input:?}: {}", bits.join(" ")));
     }
 }

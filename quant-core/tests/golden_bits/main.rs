@@ -135,6 +135,9 @@ fn pricing(lines: &mut Lines) {
         };
         let prices = option.prices().expect("prices");
         lines.add("margrabe", correlation, &[prices.call, prices.put]);
+        let deltas = option.deltas().expect("deltas");
+        let values = [deltas.call1, deltas.call2, deltas.put1, deltas.put2, deltas.volatility];
+        lines.add("margrabe deltas", correlation, &values);
     }
     for tree in [Tree::CoxRossRubinstein, Tree::JarrowRudd, Tree::LeisenReimer, Tree::Tian] {
         let put = european(OptionType::Put, EUROPEAN[0]);
@@ -430,7 +433,9 @@ fn bonds(lines: &mut Lines) {
             lines.add("bond", (day_count, convention), &values);
         }
     }
-    for quote in [Quote::DiscountRate(0.0425), Quote::Price(97.123)] {
+    for quote in
+        [Quote::DiscountRate(0.0425), Quote::Price(97.123), Quote::BondEquivalentYield(0.0437)]
+    {
         let bill = TreasuryBill {
             settlement_date: day(2026, 1, 22),
             maturity_date: day(2026, 12, 31),
@@ -543,6 +548,10 @@ fn dates_and_ratios(lines: &mut Lines) {
     let mut values = vec![found.cet1_ratio, found.tier1_ratio, found.total_capital_ratio];
     values.extend(found.leverage_ratio);
     lines.add("capital ratios", 97.3, &values);
+    let found = capital.surplus().expect("a surplus");
+    let mut values = vec![found.cet1, found.tier1, found.total];
+    values.extend(found.leverage);
+    lines.add("capital surplus", 97.3, &values);
 }
 
 #[test]

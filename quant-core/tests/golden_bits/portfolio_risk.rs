@@ -2,12 +2,13 @@
 
 use quant_core::portfolio::{
     BlackLitterman, ConstrainedFrontier, Covariance, EfficientFrontier, MarketEquilibrium,
-    ReturnSeries, RiskParity,
+    MinVariance, ReturnSeries, RiskParity,
     black_litterman::{Uncertainty, View},
     constrained::{Goal, LinearConstraint, TurnoverLimit},
     risk_contributions,
     risk_parity::RiskParityMethod,
 };
+use quant_core::risk::{Distribution, ParametricRisk, historical};
 
 use crate::lines::Lines;
 
@@ -30,6 +31,8 @@ pub(super) fn lines(lines: &mut Lines) {
     constrained(lines);
     posterior(lines);
     ratios(lines);
+    comprehensive(lines);
+    least_variance(lines);
 }
 
 fn risk(lines: &mut Lines) {
@@ -83,16 +86,63 @@ fn posterior(lines: &mut Lines) {
     lines.add("Black-Litterman", "weights", &found.optimal_weights);
 }
 
-fn ratios(lines: &mut Lines) {
-    let series = ReturnSeries {
+fn series() -> ReturnSeries {
+    ReturnSeries {
         returns: vec![0.021, -0.013, 0.034, 0.008, -0.006, 0.017],
         benchmark_returns: Some(vec![0.015, -0.01, 0.022, 0.011, -0.004, 0.009]),
         risk_free_rate: 0.02,
         target_return: None,
         periods_per_year: 12.0,
-    };
-    let ratios = series.ratios().expect("ratios");
+    }
+}
+
+fn ratios(lines: &mut Lines) {
+    let ratios = series().ratios().expect("ratios");
     let against = ratios.benchmark.expect("a benchmark");
     let found = [ratios.sharpe, ratios.sortino, ratios.calmar, ratios.omega, against.beta];
     lines.add("performance", "monthly", &found.map(|ratio| ratio.expect("a ratio")));
+}
+
+/// The figures of the risk of a portfolio in one answer.
+fn comprehensive(lines: &mut Lines) {
+    let parts = risk_contributions(&[0.5, 0.75, -0.25], &covariance()).expect("contributions");
+    let position = ParametricRisk {
+        mean: 0.0,
+        volatility: parts.volatility,
+        distribution: Distribution::Normal,
+        confidence: 0.95,
+        horizon: 1.0,
+    };
+    let (tail, series) = (position.evaluate().expect("figures"), series());
+    let (ratios, past) = (series.ratios(), historical(&series.returns, 0.95));
+    let (ratios, past) = (ratios.expect("ratios"), past.expect("figures").risk);
+    let against = ratios.benchmark.expect("a benchmark");
+    let mut values = vec![
+        parts.volatility,
+        tail.value_at_risk,
+        tail.expected_shortfall,
+        past.value_at_risk,
+        past.expected_shortfall,
+        ratios.volatility,
+        ratios.annual_return,
+        ratios.max_drawdown,
+        against.tracking_error,
+    ];
+    values.extend(against.information);
+    values.extend(parts.shares.expect("a risk"));
+    values.extend(parts.marginal);
+    lines.add("comprehensive risk", "three assets, monthly", &values);
+}
+
+fn least_variance(lines: &mut Lines) {
+    let problem = MinVariance {
+        covariance_matrix: covariance(),
+        min_weights: Some(vec![0.1, 0.0, 0.0]),
+        max_weights: Some(vec![1.0, 0.5, 1.0]),
+    };
+    let detail = problem.detail(&problem.solve().expect("a portfolio")).expect("a detail");
+    let mut values = detail.risk_contributions;
+    values.extend(detail.budget_multiplier);
+    values.extend(detail.bound_multipliers.expect("a weight between its bounds"));
+    lines.add("minimum variance in detail", detail.binding_bounds, &values);
 }

@@ -1,17 +1,84 @@
-//! The bits of day counts and of schedules with stubs.
+//! The bits of calendars, business days, tenors, day counts and schedules with stubs.
 
+use chrono::Datelike;
 use quant_core::time::{
-    Accrual, BusinessDayConvention, DayCount, Frequency, NaiveDate, PeriodLength, RollConvention,
-    ScheduleRule, Stub,
+    Accrual, BusinessDayConvention, Calendar, DayCount, Frequency, JointCalendar, NaiveDate,
+    PeriodLength, RollConvention, ScheduleRule, Stub, Tenor,
 };
 
-use crate::lines::Lines;
+use crate::lines::{Lines, day};
 
-fn day(year: i32, month: u32, day: u32) -> NaiveDate {
-    NaiveDate::from_ymd_opt(year, month, day).expect("a date")
-}
+/// Years of single holidays, of leap days, and of rules that change.
+const YEARS: [i32; 6] = [1985, 1999, 2012, 2024, 2026, 2050];
 
 pub(super) fn lines(lines: &mut Lines) {
+    spans(lines);
+    calendars(lines);
+    business_days(lines);
+    tenors(lines);
+    let names: Vec<&str> = Calendar::ALL.iter().map(|calendar| calendar.name()).collect();
+    lines.add("list of calendars", &names, &[names.len() as f64]);
+    let names: Vec<&str> = DayCount::ALL.iter().map(|day_count| day_count.name()).collect();
+    lines.add("list of day counts", &names, &[names.len() as f64]);
+}
+
+/// The day as a number of days of the common era.
+fn number(date: NaiveDate) -> f64 {
+    f64::from(date.num_days_from_ce())
+}
+
+/// The business days of each year: a bit for each day, 64 to a word, the first day the lowest bit.
+fn calendars(lines: &mut Lines) {
+    for &calendar in Calendar::ALL {
+        for year in YEARS {
+            let mut words = [0; 6];
+            let days = day(year, 1, 1).iter_days().take_while(|date| date.year() == year);
+            for (at, date) in days.enumerate() {
+                words[at / 64] |= u64::from(calendar.is_business_day(date)) << (at % 64);
+            }
+            lines.add_words("business days", (calendar.name(), year), &words);
+        }
+    }
+}
+
+/// A Friday before a holiday, holidays, the end of a month on a Sunday, and a leap day.
+fn business_days(lines: &mut Lines) {
+    let dates =
+        [day(2026, 7, 3), day(2026, 12, 25), day(2027, 1, 31), day(2022, 6, 3), day(2024, 2, 29)];
+    for names in ["US+UK", "TARGET", "JPY+AUD+CHF", "FEDWIRE+SIFMA+NYSE+CAD", "none"] {
+        let calendar: JointCalendar = names.parse().expect("calendars");
+        for date in dates {
+            let after = |days| number(calendar.advance(date, days).expect("a date"));
+            let between = |end| calendar.business_days_between(date, end).expect("days") as f64;
+            let values = [
+                f64::from(calendar.is_business_day(date)),
+                after(1),
+                after(-1),
+                after(10),
+                after(-250),
+                between(day(2031, 5, 1)),
+                between(day(2001, 1, 1)),
+            ];
+            lines.add("business days of", (names, date), &values);
+            let adjusted = |convention: &BusinessDayConvention| {
+                number(calendar.adjust(date, *convention).expect("a date"))
+            };
+            let values: Vec<f64> = BusinessDayConvention::ALL.iter().map(adjusted).collect();
+            lines.add("adjusted dates", (names, date), &values);
+        }
+    }
+}
+
+fn tenors(lines: &mut Lines) {
+    for text in ["1D", "2W", "1M", "-3M", "1Y6M", "13M", "-4Y", "30Y", "1Y1M1W1D"] {
+        let tenor: Tenor = text.parse().expect("a tenor");
+        let starts = [day(2024, 1, 31), day(2024, 2, 29), day(2026, 11, 30)];
+        let ends = starts.map(|start| number(tenor.add_to(start).expect("a date")));
+        lines.add("tenor", text, &ends);
+    }
+}
+
+fn spans(lines: &mut Lines) {
     for &day_count in DayCount::ALL {
         let accrual = Accrual {
             start_date: day(2023, 2, 28),
