@@ -7,7 +7,7 @@ use quant_core::{
     time::{BusinessDayConvention, Calendar, JointCalendar, tenor::Tenor},
 };
 
-use super::{Computation, example_answer};
+use super::{Computation, example_answer, instruments};
 use crate::http::{
     Answer, Date, JsonString, Metered, Tag,
     json_string::{date, json_string},
@@ -40,7 +40,8 @@ pub struct TenorAddition {
     /// Names of calendars joined by `+`, as in `calendar/is-business-day`.
     #[oai(default = "every_day")]
     pub calendar: JsonString<JointCalendar>,
-    /// One of unadjusted, following, modified following, preceding, modified preceding.
+    /// One of unadjusted, following, modified following, preceding, modified preceding, or an alias that
+    /// `daycount/conventions` names: a text and no enumeration, since case and separators do not matter.
     #[oai(default = "unadjusted")]
     pub convention: JsonString<BusinessDayConvention>,
 }
@@ -74,7 +75,7 @@ pub struct TenorSum {
     pub calendar: Option<String>,
     /// The convention that was used. With `detail=full`.
     #[oai(skip_serializing_if_is_none)]
-    pub convention: Option<String>,
+    pub convention: Option<instruments::BusinessDayConvention>,
 }
 
 impl Computation for TenorAddition {
@@ -101,7 +102,7 @@ impl Computation for TenorAddition {
             unadjusted_date: Some(JsonString(self.tenor.add_to(self.start_date.0)?)),
             is_business_day: Some(self.calendar.is_business_day(sum.result_date.0)),
             calendar: Some(self.calendar.to_string()),
-            convention: Some(self.convention.to_string()),
+            convention: Some(self.convention.0.into()),
             ..sum
         })
     }
