@@ -15,7 +15,7 @@ use crate::identity::{Email, Username};
 use crate::{Error, Result};
 
 /// The least number of characters of a new password, which are code points after its preparation.
-const SHORTEST: usize = 8;
+pub const SHORTEST: usize = 8;
 /// The largest number of bytes of a new password, which bounds the work of the hasher.
 const LONGEST: usize = 1024;
 

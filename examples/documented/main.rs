@@ -25,6 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     compute()?;
     verify(&service, &option).await?;
     quote(&service, &option).await?;
+    cap(&service, &option).await?;
     batch(&service, &option).await?;
     columns(&service).await
 }
@@ -101,6 +102,36 @@ async fn quote(service: &Service, option: &Value) -> Result<(), Box<dyn Error>> 
         .await?;
     let terms = &quote["data"];
     println!("credits_cost: {}, would_pass: {}", terms["credits_cost"], terms["would_pass"]);
+    Ok(())
+}
+
+async fn cap(service: &Service, option: &Value) -> Result<(), Box<dyn Error>> {
+    let Service { client, url, key } = service;
+    let capped: Value = client
+        .put(format!("{url}/user/profile"))
+        .header("X-API-Key", key)
+        .json(&json!({ "spend_cap_per_day": 1 }))
+        .send()
+        .await?
+        .error_for_status()?
+        .json()
+        .await?;
+    println!("{} credits a day", capped["data"]["spend_cap_per_day"]);
+    let refused = client
+        .post(format!("{url}/quantlib/pricing/bs/price"))
+        .header("X-API-Key", key)
+        .json(option)
+        .send()
+        .await?;
+    println!("{}: {}", refused.status(), refused.json::<Value>().await?["detail"]);
+    let uncapped = json!({ "spend_cap_per_day": null });
+    client
+        .put(format!("{url}/user/profile"))
+        .header("X-API-Key", key)
+        .json(&uncapped)
+        .send()
+        .await?
+        .error_for_status()?;
     Ok(())
 }
 

@@ -82,7 +82,7 @@ pub use path::Path;
 pub(crate) use pipeline::CLOSED_POLICY;
 pub use pipeline::RequestPipeline;
 pub use query::Query;
-pub(crate) use quote::QuotedCalls;
+pub(crate) use quote::{PriceRule, QuotedCalls};
 pub use raw_json::RawJson;
 pub use record::Record;
 pub use route::MatchedRoute;

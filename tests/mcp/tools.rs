@@ -177,6 +177,49 @@ async fn the_named_toolsets_are_listed_beside_the_core_tools() {
     }
 }
 
+/// The places of the numbers of a schema that have no unit.
+fn numbers_without_a_unit(schema: &Value, place: &str, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(fields) => {
+            let kinds = match fields.get("type") {
+                Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+                Some(Value::String(kind)) => vec![kind.as_str()],
+                _ => Vec::new(),
+            };
+            let is_number = kinds.contains(&"number") || kinds.contains(&"integer");
+            if is_number && !fields.contains_key("x-unit") {
+                found.push(place.to_owned());
+            }
+            for (name, inner) in fields {
+                numbers_without_a_unit(inner, &format!("{place}/{name}"), found);
+            }
+        }
+        Value::Array(items) => {
+            items.iter().for_each(|inner| numbers_without_a_unit(inner, place, found));
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn every_number_of_every_tool_has_a_unit() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let mut host = Host::new(&app, &token, Era::Current);
+    host.query = "?toolsets=all";
+    let answer = host.ask("tools/list", json!({})).await;
+    let tools = answer.expect(200)["result"]["tools"].as_array().expect("a list").clone();
+    assert!(tools.len() > METERED.len(), "all tools are listed: {}", tools.len());
+    let mut missing = Vec::new();
+    for tool in &tools {
+        let name = tool["name"].as_str().expect("a name");
+        for schema in ["inputSchema", "outputSchema"] {
+            numbers_without_a_unit(&tool[schema], &format!("{name}/{schema}"), &mut missing);
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
 #[tokio::test]
 async fn any_tool_can_be_found_described_and_called_by_name() {
     let app = App::start().await;

@@ -174,6 +174,81 @@ fn every_number_has_a_unit() {
     assert!(missing.is_empty(), "no unit in server/src/api/openapi/units.rs for:\n{missing}");
 }
 
+/// Visits each numeric field of the schemas, with the name of its schema, its own, its description and
+/// its unit.
+fn each_numeric_field(visit: &mut impl FnMut(&str, &str, &str, &str)) {
+    let schemas = openapi::DOCUMENT["components"]["schemas"].as_object().expect("schemas");
+    for (schema, described) in schemas {
+        for (field, described) in described["properties"].as_object().into_iter().flatten() {
+            if let Some(unit) = unit_of(described) {
+                let description = described["description"].as_str().unwrap_or_default();
+                visit(schema, field, description, &unit);
+            }
+        }
+    }
+}
+
+/// The unit of the first number in a field, its items or its alternatives.
+fn unit_of(field: &Value) -> Option<String> {
+    let mut unit = None;
+    each_object(field, "", &mut |_, schema| {
+        if unit.is_none() && is_number(schema) {
+            unit = schema.get("x-unit").and_then(Value::as_str).map(str::to_owned);
+        }
+    });
+    unit
+}
+
+/// Whether a text has one of the words, whole or with an `s` at the end.
+fn names(text: &str, words: &[&str]) -> bool {
+    let mut found = text.split(|c: char| !c.is_ascii_alphabetic());
+    found.any(|word| words.contains(&word.strip_suffix('s').unwrap_or(word)))
+}
+
+#[test]
+fn a_number_of_a_day_or_a_period_has_no_unit_of_a_year() {
+    let mut faults = Vec::new();
+    each_numeric_field(&mut |schema, field, description, unit| {
+        let description = description.to_lowercase();
+        // A day count gives the length of a period in years.
+        let is_annual = names(&description, &["year", "annual", "annually"])
+            || description.contains("day count");
+        let is_shorter = names(&description, &["day", "daily", "period"]);
+        if names(unit, &["year"]) && is_shorter && !is_annual {
+            faults.push(format!("{schema}.{field} ({unit}): {description}"));
+        }
+    });
+    assert!(faults.is_empty(), "a unit of server/src/api/openapi/units.rs is wrong:\n{faults:#?}");
+}
+
+#[test]
+fn a_number_in_another_unit_than_a_year_does_not_call_itself_annual() {
+    let mut faults = Vec::new();
+    each_numeric_field(&mut |schema, field, description, unit| {
+        let of_a_rate = ["an annual decimal", "annual decimals"];
+        if of_a_rate.iter().any(|words| description.contains(words)) && !names(unit, &["year"]) {
+            faults.push(format!("{schema}.{field} ({unit}): {description}"));
+        }
+    });
+    assert!(faults.is_empty(), "a unit of server/src/api/openapi/units.rs is wrong:\n{faults:#?}");
+}
+
+#[test]
+fn a_second_name_of_a_number_has_the_same_unit() {
+    let schemas = &openapi::DOCUMENT["components"]["schemas"];
+    let mut compared = 0;
+    each_numeric_field(&mut |schema, field, description, unit| {
+        let rest = ["The same as `", "Another name of `"]
+            .iter()
+            .find_map(|words| description.strip_prefix(words));
+        let Some((first, _)) = rest.and_then(|rest| rest.split_once('`')) else { return };
+        let expected = unit_of(&schemas[schema]["properties"][first]);
+        assert_eq!(Some(unit), expected.as_deref(), "{schema}.{field} and {first}");
+        compared += 1;
+    });
+    assert!(compared > 10, "{compared}");
+}
+
 #[test]
 fn bounds_of_integers_are_integers() {
     each_object(&openapi::DOCUMENT, "", &mut |place, schema| {
@@ -221,6 +296,15 @@ fn named_enum_values_have_no_default() {
     each_object(&openapi::DOCUMENT, "", &mut |place, schema| {
         let has = |word| schema.contains_key(word);
         assert!(!(has("x-enum-varnames") && has("default")), "{place}");
+    });
+}
+
+#[test]
+fn no_object_has_a_format() {
+    // progenitor cannot generate a client from a document with such an object.
+    each_object(&openapi::DOCUMENT, "", &mut |place, schema| {
+        let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+        assert!(!(is_object && schema.contains_key("format")), "{place}");
     });
 }
 
@@ -294,6 +378,22 @@ fn closed_sets_are_enumerations_and_checked_texts_have_patterns() {
         ("KeyAccount", "account_type", 5),
         ("Profile", "api_key_status", 3),
         ("ServiceState", "status", 2),
+        ("BusinessDay", "day_of_week", 7),
+        ("NextBusinessDay", "day_of_week", 7),
+        ("PreviousBusinessDay", "day_of_week", 7),
+        ("AddBusinessDaysResult", "day_of_week", 7),
+        ("AdjustedDate", "day_of_week", 7),
+        ("AdjustedDate", "adjustment", 5),
+        ("AddTenorResult", "convention", 5),
+        ("YearFraction", "convention", 14),
+        ("GeneratedSchedule", "adjustment", 5),
+        ("GeneratedSchedule", "termination_adjustment", 5),
+        ("GeneratedSchedule", "stub", 5),
+        ("GeneratedSchedule", "roll", 3),
+        ("GeneratedSchedule", "day_count", 14),
+        ("BeneishScore", "accruals", 3),
+        ("Receipt", "format", 1),
+        ("Receipt", "detail", 1),
     ] {
         assert_eq!(values(schema, field), count, "{schema}.{field}");
     }
@@ -302,10 +402,35 @@ fn closed_sets_are_enumerations_and_checked_texts_have_patterns() {
         ("CodeRequest", "otp"),
         ("AddTenorRequest", "tenor"),
         ("BroadcastRequest", "title"),
+        ("CurrencyForwardRequest", "pair"),
     ] {
         assert!(schemas[schema]["properties"][field]["pattern"].is_string(), "{schema}.{field}");
     }
+    for (schema, field) in [
+        ("RegistrationRequest", "password"),
+        ("PasswordChangeRequest", "new_password"),
+        ("PasswordResetRequest", "new_password"),
+    ] {
+        assert_eq!(schemas[schema]["properties"][field]["minLength"], 8, "{schema}.{field}");
+    }
     assert_eq!(schemas["RateLimit"]["properties"]["reset_at"]["x-unit"], "Unix seconds");
+}
+
+#[test]
+fn the_methods_of_recorded_requests_are_those_of_the_operations() {
+    let method =
+        &openapi::DOCUMENT["components"]["schemas"]["UsageRequest"]["properties"]["method"];
+    let mut listed: Vec<&str> =
+        method["enum"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    let paths = openapi::DOCUMENT["paths"].as_object().expect("paths").values();
+    let methods = paths.filter_map(Value::as_object).flat_map(Map::keys);
+    // A GET endpoint answers HEAD too.
+    let mut expected: Vec<_> =
+        methods.map(|one| one.to_uppercase()).chain(["HEAD".into()]).collect();
+    expected.sort_unstable();
+    expected.dedup();
+    listed.sort_unstable();
+    assert_eq!(listed, expected);
 }
 
 #[tokio::test]

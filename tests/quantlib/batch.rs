@@ -76,6 +76,29 @@ async fn results_have_the_order_of_the_calls_and_the_bytes_of_single_calls() {
 }
 
 #[tokio::test]
+async fn each_success_is_explained_where_the_batch_asks() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let calls = [option(40.0), call(PRICE, "{}"), call(TENOR, DATE)];
+    for mode in ["partial", "atomic"] {
+        let sent =
+            if mode == "atomic" { vec![&calls[0], &calls[2]] } else { calls.iter().collect() };
+        let body = |explain: bool| json!({ "calls": sent, "mode": mode, "explain": explain });
+        let plain = app.post(BATCH, Some(&key), &body(false).to_string()).await;
+        let answer = app.post(BATCH, Some(&key), &body(true).to_string()).await;
+        let results = answer.expect(200)["data"]["results"].as_array().expect("a list");
+        for (position, result) in results.iter().enumerate() {
+            let unexplained = &plain.expect(200)["data"]["results"][position];
+            assert_eq!(unexplained.get("meta"), None, "{unexplained}");
+            assert_eq!(result["data"], unexplained["data"]);
+            assert_eq!(result["meta"].is_object(), result["status"] == 200, "{result}");
+        }
+        let single = app.post(&format!("{PRICE}?explain=true"), Some(&key), OPTION).await;
+        assert_eq!(results[0]["meta"], single.expect(200)["meta"], "{mode}");
+    }
+}
+
+#[tokio::test]
 async fn a_failure_is_one_result_and_costs_nothing() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;

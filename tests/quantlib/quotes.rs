@@ -35,7 +35,9 @@ async fn a_quote_has_the_terms_of_the_call_and_charges_nothing() {
     let limit = Tier::Pro.hourly_limit();
     let expected = |remaining: u32, balance: u64, reason: Value| {
         json!({
-            "operation": "price_european_option", "credits_cost": 5, "balance": balance,
+            "operation": "price_european_option", "credits_cost": 5,
+            "pricing": "The cost of one call, which is charged where the call succeeds.",
+            "balance": balance,
             "hourly_limit": limit, "limit_remaining": remaining,
             "would_pass": reason.is_null(), "reason": reason,
         })
@@ -101,6 +103,7 @@ async fn a_quote_of_columns_has_the_price_of_all_rows() {
     };
     let found = quote(&app, COLUMNS, &key, &body(11)).await;
     assert_eq!(found["operation"], "price_european_option_columns");
+    assert!(found["pricing"].as_str().is_some_and(|rule| rule.contains("A tenth")), "{found}");
     // Eleven tenths of five credits, rounded up.
     assert_eq!((&found["credits_cost"], &found["balance"]), (&json!(6), &json!(100)));
     assert_eq!((&found["would_pass"], &found["reason"]), (&json!(true), &Value::Null));
@@ -129,8 +132,9 @@ async fn a_quote_of_a_batch_has_the_price_of_the_calls_that_are_accepted() {
     let mixed = [&price, &faulty, &unknown, &tenor];
     let found = quote(&app, BATCH, &key, &body("partial", &mixed)).await;
     let limit = Tier::Pro.hourly_limit();
+    assert!(found["pricing"].as_str().is_some_and(|rule| rule.contains("sum of the costs")));
     let expected = json!({
-        "operation": "run_batch", "credits_cost": 5, "balance": 9, "hourly_limit": limit,
+        "operation": "run_batch", "credits_cost": 5, "pricing": found["pricing"], "balance": 9, "hourly_limit": limit,
         "limit_remaining": limit - 1, "would_pass": true, "reason": null,
     });
     assert_eq!(found, expected, "a quote counts as one call");

@@ -9,6 +9,8 @@ use quant_tests::{
 };
 use serde_json::{Value, json};
 
+const BATCH: &str = "/quantlib/batch";
+
 const PROFILE: &str = "/user/profile";
 const INBOX: &str = "/user/notifications";
 /// The time at which the day of the tests ends; a test begins at noon.
@@ -19,6 +21,19 @@ async fn set_cap(app: &App, key: &str, cap: Value) -> Answer {
     let request = Request::builder().method(Method::PUT).uri_str(PROFILE);
     let request = request.header("X-API-Key", key).content_type("application/json");
     app.send(request.body(body)).await
+}
+
+/// Sends a batch of so many priced options.
+async fn batch(app: &App, key: &str, calls: usize, mode: &str) -> Answer {
+    let option: Value = serde_json::from_str(OPTION).expect("JSON");
+    let call = json!({ "path": PRICE, "body": option });
+    app.post(BATCH, Some(key), &json!({ "calls": vec![call; calls], "mode": mode }).to_string())
+        .await
+}
+
+/// The credits that the account has spent today.
+async fn spent_today(app: &App, key: &str) -> Value {
+    app.get(PROFILE, Some(key)).await.body["data"]["credits_spent_today"].clone()
 }
 
 async fn price(app: &App, key: &str) -> Answer {
@@ -143,4 +158,60 @@ async fn a_guest_sets_no_cap_and_a_cap_is_a_whole_number_of_credits() {
     }
     set_cap(&app, &key, json!(0)).await.expect(200);
     price(&app, &key).await.expect(402);
+}
+
+#[tokio::test]
+async fn an_atomic_batch_that_would_pass_the_cap_is_refused_as_a_whole() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 1_000).await;
+    set_cap(&app, &key, json!(12)).await.expect(200);
+
+    let refused = batch(&app, &key, 3, "atomic").await;
+
+    let detail = refused.expect(402)["detail"].as_str().expect("a text");
+    assert!(detail.contains("15 credits") && detail.contains("12 credits a day"), "{detail}");
+    assert!(detail.contains(DAY_ENDS), "{detail}");
+    assert_eq!(spent_today(&app, &key).await, 0);
+    batch(&app, &key, 2, "atomic").await.expect(200);
+    assert_eq!(spent_today(&app, &key).await, 10);
+}
+
+#[tokio::test]
+async fn the_calls_of_a_partial_batch_are_paid_up_to_the_cap_and_the_others_refused() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 1_000).await;
+    set_cap(&app, &key, json!(12)).await.expect(200);
+
+    let answer = batch(&app, &key, 4, "partial").await;
+
+    let results = answer.expect(200)["data"]["results"].as_array().expect("a list").clone();
+    let statuses: Vec<_> = results.iter().map(|result| result["status"].clone()).collect();
+    assert_eq!(statuses, [200, 200, 402, 402]);
+    for refused in &results[2..] {
+        let detail = refused["detail"].as_str().expect("a text");
+        assert!(detail.contains("12 credits a day") && detail.contains(DAY_ENDS), "{detail}");
+    }
+    assert_eq!(answer.body["data"]["credits_cost"], 10);
+    assert_eq!(spent_today(&app, &key).await, 10);
+}
+
+#[tokio::test]
+async fn columns_that_would_pass_the_cap_are_refused_as_a_whole() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 1_000).await;
+    set_cap(&app, &key, json!(5)).await.expect(200);
+    let body = |rows: usize| {
+        let mut option: Value = serde_json::from_str(OPTION).expect("JSON");
+        option["strike"] = vec![40; rows].into();
+        option.to_string()
+    };
+    let columns = format!("{PRICE}/columns");
+
+    let refused = app.post(&columns, Some(&key), &body(11)).await;
+
+    let detail = refused.expect(402)["detail"].as_str().expect("a text");
+    assert!(detail.contains("6 credits") && detail.contains("5 credits a day"), "{detail}");
+    assert_eq!(spent_today(&app, &key).await, 0);
+    app.post(&columns, Some(&key), &body(10)).await.expect(200);
+    assert_eq!(spent_today(&app, &key).await, 5);
 }

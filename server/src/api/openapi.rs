@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use self::described::Described;
 pub(in crate::api) use self::schemas::schema_name;
 use super::{
-    columns,
+    batch, columns,
     documented::{self, Api},
     operations::{self, MeteredOperation},
 };
@@ -34,7 +34,9 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const DESCRIPTION: &str = "Exact financial computations behind API keys, tiers, credits and hourly \
 limits.\n\nGet a key: `POST /guest/create` (FREE endpoints only), or `POST /user/register`, then \
-`POST /user/verify-otp` with the code from the e-mail. Send the key in `X-API-Key`.\n\nA success is \
+`POST /user/verify-otp` with the code from the e-mail. Send the key in `X-API-Key`.\n\nA new \
+account is FREE. Its operator moves it to a tier by `quant-server account set-tier EMAIL TIER`, or \
+serves with `QS_TIER_GATE=guests`: then every registered account may pay for every endpoint.\n\nA success is \
 `{\"success\": true, \"data\": …}`. Every refusal carries `detail`: a text, or, for a 422, the list \
 of all faults of the request. A refused call costs nothing.\n\n`x-unit` is the unit of a number. Money \
 is in any currency, the same one throughout a request and its answer.";
@@ -111,7 +113,7 @@ fn generate() -> Value {
     schemas::add_answer_parts(schemas, &metered_answers(&document));
     schemas::add_answer_examples(schemas);
     schemas::describe_root_message(schemas);
-    schemas::add_patterns(schemas);
+    schemas::add_text_rules(schemas);
     schemas.extend(refusals::schemas().into_iter().map(|(name, schema)| (name.to_owned(), schema)));
     let examples = complete_operations(&mut document, schemas);
     schemas.sort_keys();
@@ -128,6 +130,7 @@ fn complete_values(document: &mut Value) {
     let schemas = document["components"]["schemas"].as_object_mut().expect("there are schemas");
     schemas::name_enum_values(schemas);
     schemas::write_integer_bounds(document);
+    schemas::remove_raw_formats(document);
     units::add(document);
 }
 
@@ -195,6 +198,9 @@ fn complete(
             "max_rows": MAX_ROWS,
         });
         operation["x-body-limit"] = columnar.operation.body_limit.into();
+    }
+    if id == batch::OPERATION {
+        operation["x-body-limit"] = batch::BODY_LIMIT.into();
     }
     let options = described
         .metered

@@ -116,26 +116,13 @@ impl From<Detail> for AnswerOptions {
 }
 
 impl Detail {
-    /// Returns the value of the parameter; `None` where no further fields are asked for.
-    pub(crate) fn name(self) -> Option<&'static str> {
-        (self == Self::Full).then_some(FULL)
-    }
-
-    /// Reads the name of a level; `None` for another name.
-    pub(crate) fn named(name: Option<&str>) -> Option<Self> {
-        match name {
-            None => Some(Self::Listed),
-            Some(FULL) => Some(Self::Full),
-            Some(_) => None,
-        }
-    }
-
     fn read(part: &str, text: &str) -> Result<Self, ApiError> {
-        Self::named(Some(text)).ok_or_else(|| {
-            let path = [Step::name(part), Step::name(DETAIL)];
-            let message = "value is not a valid enumeration member; permitted: 'full'";
-            ApiError::Faults(vec![Fault::new(&path, "type_error.enum", message)])
-        })
+        if text == FULL {
+            return Ok(Self::Full);
+        }
+        let path = [Step::name(part), Step::name(DETAIL)];
+        let message = "value is not a valid enumeration member; permitted: 'full'";
+        Err(ApiError::Faults(vec![Fault::new(&path, "type_error.enum", message)]))
     }
 }
 

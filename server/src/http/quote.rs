@@ -9,10 +9,40 @@ use super::prefer;
 /// The preference, which has no value.
 const QUOTE: &str = "quote";
 
+/// The rule by which the credits of a request follow from its calls or rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PriceRule {
+    /// The cost of one call.
+    Call,
+    /// A tenth for each row.
+    Columns,
+    /// The sum of the calls.
+    Batch,
+}
+
+impl PriceRule {
+    /// Returns the rule as a sentence.
+    fn sentence(self) -> &'static str {
+        match self {
+            Self::Call => "The cost of one call, which is charged where the call succeeds.",
+            Self::Columns => {
+                "A tenth of the cost of a single call for each row, all rows together rounded up to \
+                 a whole credit; rows that fail are not charged."
+            }
+            Self::Batch => {
+                "The sum of the costs of the accepted calls; in mode `partial` calls that fail are \
+                 not charged, and in mode `atomic` one that fails refuses the whole batch."
+            }
+        }
+    }
+}
+
 /// The calls of one request whose terms are asked for.
 pub(crate) struct QuotedCalls {
     /// The id of the operation that the request is sent to.
     pub(crate) operation: &'static str,
+    /// The rule that gives `cost`.
+    pub(crate) pricing: PriceRule,
     /// The credits that the calls cost together.
     pub(crate) cost: u32,
     /// The highest tier that a call needs.
@@ -23,8 +53,8 @@ pub(crate) struct QuotedCalls {
 
 impl QuotedCalls {
     /// Makes the request of an operation without a call.
-    pub(crate) const fn of(operation: &'static str) -> Self {
-        Self { operation, cost: 0, tier: Tier::Free, counted: 0 }
+    pub(crate) const fn of(operation: &'static str, pricing: PriceRule) -> Self {
+        Self { operation, pricing, cost: 0, tier: Tier::Free, counted: 0 }
     }
 
     /// Adds a call that needs a tier and costs credits.
@@ -89,6 +119,7 @@ impl Quote {
         json!({
             "operation": self.calls.operation,
             "credits_cost": self.calls.cost,
+            "pricing": self.calls.pricing.sentence(),
             "balance": self.balance,
             "hourly_limit": limit_status.limit,
             "limit_remaining": limit_status.remaining,

@@ -15,7 +15,7 @@ pub struct RawJson(pub String);
 
 impl RawJson {
     /// The `format` in the schema by which the reader of bodies knows the type.
-    pub(super) const FORMAT: &'static str = "json";
+    pub(crate) const FORMAT: &'static str = "json";
 }
 
 impl Type for RawJson {

@@ -5,7 +5,7 @@
 
 use account_core::signing::{PublicKey, SigningKey};
 use poem_openapi::{
-    Object,
+    Enum, Object,
     types::{Example, ToJSON},
 };
 use quant_core::NUMERIC_VERSION;
@@ -17,19 +17,16 @@ use super::{
     json_string::{JsonString, Moment, Text, moment},
 };
 
-/// The type of the statement and its version.
-const FORMAT: &str = "quant-receipt/1";
-
 /// A signed statement of an answer.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "Receipt", skip_serializing_if_is_none, example)]
 pub struct Receipt {
-    /// The type of the statement: `quant-receipt/1`.
-    pub format: Text,
+    /// The type of the statement and its version.
+    pub format: ReceiptFormat,
     /// The operation's id in the OpenAPI document.
     pub operation: Text,
     /// `full` where the answer has its further fields; absent otherwise.
-    pub detail: Option<Text>,
+    pub detail: Option<ReceiptDetail>,
     /// SHA-256 of the request's body in the canonical form of RFC 8785, in hexadecimal digits; of
     /// `{}` for an operation without a body.
     pub request_sha256: Text,
@@ -46,6 +43,37 @@ pub struct Receipt {
     pub key_id: Text,
     /// The Ed25519 signature of the canonical form of this receipt without this field, in base64url.
     pub signature: Text,
+}
+
+/// The type of a statement and its version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum ReceiptFormat {
+    /// A receipt with the fields of `Receipt`.
+    #[oai(rename = "quant-receipt/1")]
+    QuantReceipt1,
+}
+
+/// The fields of an answer that has more than those of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum ReceiptDetail {
+    /// The further fields too.
+    Full,
+}
+
+impl ReceiptDetail {
+    fn of(detail: Detail) -> Option<Self> {
+        match detail {
+            Detail::Listed => None,
+            Detail::Full => Some(Self::Full),
+        }
+    }
+}
+
+impl From<Option<ReceiptDetail>> for Detail {
+    fn from(detail: Option<ReceiptDetail>) -> Self {
+        detail.map_or(Self::Listed, |ReceiptDetail::Full| Self::Full)
+    }
 }
 
 /// An answer that a receipt is to state.
@@ -76,9 +104,9 @@ impl Receipt {
     ) -> serde_json::Result<Self> {
         let text = |text: &str| JsonString(text.to_owned());
         let mut receipt = Self {
-            format: text(FORMAT),
+            format: ReceiptFormat::QuantReceipt1,
             operation: text(answered.operation),
-            detail: answered.detail.name().map(text),
+            detail: ReceiptDetail::of(answered.detail),
             request_sha256: JsonString(answered.request_sha256),
             data_sha256: JsonString(data_digest(answered.data)?),
             numeric_version: NUMERIC_VERSION,
@@ -94,7 +122,7 @@ impl Receipt {
     /// Returns whether one of these keys has signed this receipt.
     pub(crate) fn is_signed_by(&self, keys: &[PublicKey]) -> bool {
         let key = keys.iter().find(|key| key.id() == *self.key_id);
-        let statement = self.statement().ok().filter(|_| *self.format == FORMAT);
+        let statement = self.statement().ok();
         key.zip(statement).is_some_and(|(key, statement)| key.verifies(&statement, &self.signature))
     }
 
@@ -136,7 +164,7 @@ impl Example for Receipt {
     fn example() -> Self {
         let text = |text: &str| JsonString(text.to_owned());
         Self {
-            format: text(FORMAT),
+            format: ReceiptFormat::QuantReceipt1,
             operation: text("price_european_option"),
             detail: None,
             request_sha256: text(&"0f".repeat(32)),

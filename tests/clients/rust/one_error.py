@@ -1,5 +1,8 @@
 """Gives every refusal of the document one schema, because progenitor takes one error type for each operation.
 
+The document has three schemas of refusals, by status, on which the typed errors of the other generators depend. A
+client of progenitor has one error type for an operation, and progenitor refuses an operation with more.
+
 Usage: one_error.py DOCUMENT OUTPUT
 """
 

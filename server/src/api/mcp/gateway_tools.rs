@@ -49,7 +49,7 @@ fn search_tools() -> GatewayDescription {
             "title": { "type": "string", "description": "Its purpose in a few words." },
             "toolset": { "type": "string", "description": "The set that lists it." },
             "tier": { "type": "string", "description": "The tier that a call needs." },
-            "credits": { "type": "integer", "description": "The cost of a call." },
+            "credits": { "type": "integer", "description": "The cost of a call.", "x-unit": "credits" },
         },
         "required": ["name", "title", "toolset"],
     });
@@ -64,14 +64,14 @@ fn search_tools() -> GatewayDescription {
             "type": "object",
             "properties": {
                 "query": { "type": "string", "description": "A question or words, as `barrier option`.", "default": "" },
-                "limit": { "type": "integer", "description": "The most tools to return.", "minimum": 1, "maximum": 100, "default": 5 },
+                "limit": { "type": "integer", "description": "The most tools to return.", "minimum": 1, "maximum": 100, "default": 5, "x-unit": "count" },
             },
         }),
         output: json!({
             "type": "object",
             "properties": {
                 "tools": { "type": "array", "items": found, "description": "The best first." },
-                "total": { "type": "integer", "description": "The number of tools that fit." },
+                "total": { "type": "integer", "description": "The number of tools that fit.", "x-unit": "count" },
                 "catalogue": {
                     "type": "object",
                     "description": "For an empty query: the names of all tools by set, tier and cost.",
@@ -162,7 +162,7 @@ fn call_tools() -> GatewayDescription {
             },
             "meta": { "type": "object", "description": "The explanation, where asked for." },
             "receipt": { "type": "object", "description": "The receipt, where asked for." },
-            "cost": { "type": "integer", "description": "The credits of this call." },
+            "cost": { "type": "integer", "description": "The credits of this call.", "x-unit": "credits" },
             "uri": { "type": "string", "description": "The address of the whole result, for 24 hours." },
         },
         "required": ["tool", "status"],
@@ -187,7 +187,10 @@ fn call_tools() -> GatewayDescription {
                 "results": { "type": "array", "items": result, "description": "In the order of the calls." },
                 "credits": {
                     "type": "object",
-                    "properties": { "cost": { "type": "integer" }, "balance": { "type": "integer" } },
+                    "properties": {
+                        "cost": { "type": "integer", "description": "The credits of all calls.", "x-unit": "credits" },
+                        "balance": { "type": "integer", "description": "The credits that are left.", "x-unit": "credits" },
+                    },
                     "required": ["cost", "balance"],
                 },
             },
@@ -198,7 +201,10 @@ fn call_tools() -> GatewayDescription {
 
 fn read_result() -> GatewayDescription {
     let kinds = ["object", "array", "string", "number", "boolean", "null"];
-    let anything = kinds.map(|kind| json!({ "type": kind }));
+    let anything = kinds.map(|kind| match kind {
+        "number" => json!({ "type": kind, "x-unit": "unit of the part" }),
+        _ => json!({ "type": kind }),
+    });
     GatewayDescription {
         kind: GatewayTool::Read,
         name: "read_result",
@@ -210,8 +216,8 @@ fn read_result() -> GatewayDescription {
             "properties": {
                 "id": { "type": "string", "description": "The id of a result, or its address `svc://results/{id}`." },
                 "path": { "type": "string", "description": "A JSON pointer to the part to read, as `/data/cashflows`; the whole envelope where it is empty.", "default": "" },
-                "offset": { "type": "integer", "description": "Of an array: the items to pass over.", "minimum": 0, "default": 0 },
-                "limit": { "type": "integer", "description": "Of an array: the most items to return.", "minimum": 1, "default": 1000 },
+                "offset": { "type": "integer", "description": "Of an array: the items to pass over.", "minimum": 0, "default": 0, "x-unit": "count" },
+                "limit": { "type": "integer", "description": "Of an array: the most items to return.", "minimum": 1, "default": 1000, "x-unit": "count" },
             },
             "required": ["id"],
         }),
@@ -221,8 +227,8 @@ fn read_result() -> GatewayDescription {
                 "uri": { "type": "string", "description": "The address of the result." },
                 "path": { "type": "string", "description": "The part that was read." },
                 "value": { "description": "The value there.", "anyOf": anything },
-                "total": { "type": "integer", "description": "Of an array: all its items." },
-                "next_offset": { "type": "integer", "description": "Of an array with items left: the offset that goes on." },
+                "total": { "type": "integer", "description": "Of an array: the number of its items.", "x-unit": "count" },
+                "next_offset": { "type": "integer", "description": "Of an array with items left: the offset of the first of them.", "x-unit": "count" },
             },
             "required": ["uri", "path", "value"],
         }),

@@ -64,8 +64,9 @@ fn preference(has_body: bool, has_quotes: bool) -> Option<Value> {
                   is refused with 422, which names the nearest field. By default such a field is \
                   ignored, and `X-Ignored-Fields` names it.";
     let quote = "With `quote`, nothing is computed or charged: the request is checked, and `data` \
-                 is `{operation, credits_cost, balance, hourly_limit, limit_remaining, \
-                 would_pass, reason}`. `credits_cost` is the most that the request can cost. \
+                 is `{operation, credits_cost, pricing, balance, hourly_limit, limit_remaining, \
+                 would_pass, reason}`. `credits_cost` is the most that the request can cost, and \
+                 `pricing` a sentence with the rule that gives it. \
                  `reason` is null, `insufficient_tier`, `insufficient_credits`, \
                  `daily_cap_reached` or `rate_limited`. A quote counts as one call against the \
                  hourly limit.";

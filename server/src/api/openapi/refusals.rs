@@ -146,10 +146,20 @@ const BATCH_CREDITS: OwnRefusal =
     });
 const ADDRESS_LIMIT: OwnRefusal =
     own("address_limit", "Too many calls from this address.", address_limit);
+const BATCH_CAP: OwnRefusal = own("daily_cap_10", CAP_PASSED, || cap_refusal(10));
 const NOT_READY: OwnRefusal =
     own("not_ready", "The service cannot work now, for the reason in `detail`.", || {
         ApiError::NotReady { reason: "The store does not answer." }
     });
+
+/// The reason of the refusal by the account's own cap.
+const CAP_PASSED: &str =
+    "The call would pass the account's own cap of credits a day. Nothing is charged.";
+
+fn cap_refusal(cost: u32) -> ApiError {
+    let until = account_core::guest::end_of_day(account_core::Timestamp::UNIX_EPOCH);
+    ApiError::SpendCap { cost, per_day: 100, until }
+}
 
 fn address_limit() -> ApiError {
     let (limit, window) = (120, "minute and address");
@@ -203,7 +213,7 @@ const OWN_REFUSALS: &[(&str, &[OwnRefusal])] = &[
     ("update_notification_preferences", &[GUEST]),
     ("send_test_message", &[GUEST, NO_CHAT, NO_MESSAGING, TEST_SENT_ALREADY]),
     ("broadcast_notification", &[GUEST, NO_ADMINISTRATOR, NO_MESSAGING]),
-    (batch::OPERATION, &[STILL_RUNNING, BATCH_TIER, BATCH_CREDITS]),
+    (batch::OPERATION, &[STILL_RUNNING, BATCH_TIER, BATCH_CREDITS, BATCH_CAP]),
     ("delete_account", &[WRONG_CONFIRMATION, GUEST, LOCKED]),
     ("get_readiness", &[NOT_READY]),
 ];
@@ -300,12 +310,7 @@ fn of_metering(metered: &Operation) -> Vec<Refusal> {
             "The balance is below the cost. Nothing is charged.",
             ApiError::Credits { cost },
         ));
-        let until = account_core::guest::end_of_day(account_core::Timestamp::UNIX_EPOCH);
-        refusals.push(Refusal::new(
-            format!("daily_cap_{cost}"),
-            "The call would pass the account's own cap of credits a day. Nothing is charged.",
-            ApiError::SpendCap { cost, per_day: 100, until },
-        ));
+        refusals.push(Refusal::new(format!("daily_cap_{cost}"), CAP_PASSED, cap_refusal(cost)));
     }
     refusals
 }
@@ -544,7 +549,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
                                         and indices.",
                         "items": { "anyOf": [
                             { "type": "string" },
-                            { "type": "integer", "x-unit": "count" },
+                            { "type": "integer", "x-unit": "position, from 0" },
                         ] },
                     },
                     "msg": text("The explanation, for people."),

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use poem_openapi::{registry::Registry, types::Type};
 use serde_json::{Map, Number, Value, json};
 
+use crate::http::RawJson;
+
 /// Patterns of texts that a handler checks, by schema and field. The formats of
 /// `http/json_string.rs` state their patterns themselves.
 const PATTERNS: &[(&str, &str, &str)] = &[
@@ -13,6 +15,7 @@ const PATTERNS: &[(&str, &str, &str)] = &[
     ("CompletionRequest", "phone", LINE),
     ("CompletionRequest", "country", LINE),
     ("CompletionRequest", "country_code", LINE),
+    ("CurrencyForwardRequest", "pair", "^[A-Za-z]{3}[/-]?[A-Za-z]{3}$"),
     ("EmailUndoRequest", "token", TOKEN),
     ("GuestRequest", "device_id", LINE),
     ("GuestRequest", "device_name", LINE),
@@ -31,17 +34,35 @@ const LINE: &str = r"^[^\u0000-\u001F\u007F-\u009F]*$";
 /// A secret of 32 bytes in base64url.
 const TOKEN: &str = "^[A-Za-z0-9_-]{43}$";
 
-/// Adds the patterns to the schemas.
+/// The schemas and fields of new passwords.
+const NEW_PASSWORDS: [(&str, &str); 3] = [
+    ("PasswordChangeRequest", "new_password"),
+    ("PasswordResetRequest", "new_password"),
+    ("RegistrationRequest", "password"),
+];
+/// The methods of the requests that the service records.
+const METHODS: [&str; 5] = ["GET", "HEAD", "POST", "PUT", "DELETE"];
+
+/// Adds rules that the reader of bodies does not check, but a handler, or a format with words of its
+/// own: patterns, the length of a password, and the methods of recorded requests.
 ///
 /// # Panics
 ///
-/// Panics where a schema or a field of the list does not exist.
-pub(super) fn add_patterns(schemas: &mut Map<String, Value>) {
+/// Panics where a schema or a field of the lists does not exist.
+pub(super) fn add_text_rules(schemas: &mut Map<String, Value>) {
     for &(schema, field, pattern) in PATTERNS {
-        let fields = schemas.get_mut(schema).map(|schema| &mut schema["properties"]);
-        let field = fields.and_then(|fields| fields.get_mut(field));
-        field.unwrap_or_else(|| panic!("{schema} has its fields"))["pattern"] = pattern.into();
+        field_of(schemas, schema, field)["pattern"] = pattern.into();
     }
+    for (schema, field) in NEW_PASSWORDS {
+        field_of(schemas, schema, field)["minLength"] = account_core::password::SHORTEST.into();
+    }
+    field_of(schemas, "UsageRequest", "method")["enum"] = json!(METHODS);
+}
+
+fn field_of<'s>(schemas: &'s mut Map<String, Value>, schema: &str, field: &str) -> &'s mut Value {
+    let fields = schemas.get_mut(schema).map(|schema| &mut schema["properties"]);
+    let field = fields.and_then(|fields| fields.get_mut(field));
+    field.unwrap_or_else(|| panic!("{schema} has its fields"))
 }
 
 /// Removes absent fields from the examples of the named schemas, which are bodies of requests: an
@@ -119,6 +140,23 @@ fn identifier(text: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let name: String = text.chars().map(word).collect();
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("BASIS_{name}") } else { name }
+}
+
+/// Removes the format by which the reader of bodies knows a raw object: progenitor refuses a format of an
+/// object.
+pub(super) fn remove_raw_formats(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if fields.get("type").is_some_and(|kind| kind == "object")
+                && fields.get("format").is_some_and(|format| format == RawJson::FORMAT)
+            {
+                fields.remove("format");
+            }
+            fields.values_mut().for_each(remove_raw_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_raw_formats),
+        _ => {}
+    }
 }
 
 /// Writes the bounds of integers as integers; poem-openapi holds every bound as a double.

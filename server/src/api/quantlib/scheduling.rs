@@ -5,13 +5,13 @@ pub mod schedules;
 
 use chrono::Datelike;
 use poem::Result;
-use poem_openapi::{Object, OpenApi, types::Example};
+use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     explanation::Explanation,
     time::{BusinessDayConvention, Calendar, JointCalendar, NaiveDate},
 };
 
-use super::{Computation, NoArguments, RequestFor, SharedComputation};
+use super::{Computation, NoArguments, RequestFor, SharedComputation, instruments};
 use crate::http::{
     Answer, Date, JsonString, Metered, Tag,
     json_string::{date, json_string},
@@ -159,7 +159,7 @@ pub struct Adjustment {
     /// The date, `YYYY-MM-DD`, years 1 to 9999.
     pub date: Date,
     /// One of unadjusted, following, modified following, preceding, modified preceding, or an alias that
-    /// `daycount/conventions` names.
+    /// `daycount/conventions` names: a text and no enumeration, since case and separators do not matter.
     #[oai(default = "modified_following")]
     pub adjustment: JsonString<BusinessDayConvention>,
     /// Names of calendars joined by `+`, as in `calendar/is-business-day`.
@@ -188,8 +188,35 @@ fn with_holidays(
     calendar
 }
 
-fn day_of_week(date: NaiveDate) -> String {
-    date.format("%A").to_string()
+/// A day of the week.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(remote = "chrono::Weekday")]
+pub enum DayOfWeek {
+    /// The first day of the week.
+    #[oai(rename = "Monday")]
+    Mon,
+    /// The second day.
+    #[oai(rename = "Tuesday")]
+    Tue,
+    /// The third day.
+    #[oai(rename = "Wednesday")]
+    Wed,
+    /// The fourth day.
+    #[oai(rename = "Thursday")]
+    Thu,
+    /// The fifth day.
+    #[oai(rename = "Friday")]
+    Fri,
+    /// The first day of the weekend.
+    #[oai(rename = "Saturday")]
+    Sat,
+    /// The second day of the weekend.
+    #[oai(rename = "Sunday")]
+    Sun,
+}
+
+fn day_of_week(date: NaiveDate) -> DayOfWeek {
+    date.weekday().into()
 }
 
 /// The state of a date in some calendars.
@@ -204,7 +231,7 @@ pub struct BusinessDay {
     /// True if the date is a business day of every calendar.
     pub is_business_day: bool,
     /// The day of the week, in English.
-    pub day_of_week: String,
+    pub day_of_week: DayOfWeek,
     /// True on a Saturday or Sunday.
     pub is_weekend: bool,
     /// True if the date is closed and no Saturday or Sunday.
@@ -268,7 +295,7 @@ pub struct NextBusinessDay {
     /// True if the date of the request is a business day itself.
     pub is_business_day: bool,
     /// The day of the week of the next business day, in English.
-    pub day_of_week: String,
+    pub day_of_week: DayOfWeek,
     /// Days of the calendar from the date to the next business day.
     pub calendar_days: i64,
     /// The calendars of the request.
@@ -311,7 +338,7 @@ pub struct PreviousBusinessDay {
     /// True if the date of the request is a business day itself.
     pub is_business_day: bool,
     /// The day of the week of the previous business day, in English.
-    pub day_of_week: String,
+    pub day_of_week: DayOfWeek,
     /// Days of the calendar from the previous business day to the date.
     pub calendar_days: i64,
     /// The calendars of the request.
@@ -351,7 +378,7 @@ pub struct DaySum {
     /// The business days that were added.
     pub days: i64,
     /// The day of the week of the date reached, in English.
-    pub day_of_week: String,
+    pub day_of_week: DayOfWeek,
     /// Days of the calendar from the date to the date reached; negative where it is earlier.
     pub calendar_days: i64,
     /// The calendars of the request.
@@ -446,11 +473,11 @@ pub struct AdjustedDate {
     /// True if the date was moved.
     pub is_adjusted: bool,
     /// The day of the week of the adjusted date, in English.
-    pub day_of_week: String,
+    pub day_of_week: DayOfWeek,
     /// Days of the calendar from the date to the adjusted date; negative where it is earlier.
     pub calendar_days: i64,
     /// The adjustment of the request.
-    pub adjustment: String,
+    pub adjustment: instruments::BusinessDayConvention,
     /// The calendars of the request.
     pub calendar: String,
 }
@@ -467,7 +494,7 @@ impl Computation for Adjustment {
             is_adjusted: adjusted != self.date.0,
             day_of_week: day_of_week(adjusted),
             calendar_days: (adjusted - self.date.0).num_days(),
-            adjustment: self.adjustment.to_string(),
+            adjustment: self.adjustment.0.into(),
             calendar: calendar.to_string(),
         })
     }

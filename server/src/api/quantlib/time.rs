@@ -7,7 +7,7 @@ use quant_core::{
     time::{BusinessDayConvention, Calendar, JointCalendar, tenor::Tenor},
 };
 
-use super::{Computation, example_answer};
+use super::{Computation, example_answer, instruments};
 use crate::http::{
     Answer, Date, JsonString, Metered, Tag,
     json_string::{date, json_string},
@@ -40,7 +40,8 @@ pub struct TenorAddition {
     /// Names of calendars joined by `+`, as in `calendar/is-business-day`.
     #[oai(default = "every_day")]
     pub calendar: JsonString<JointCalendar>,
-    /// One of unadjusted, following, modified following, preceding, modified preceding.
+    /// One of unadjusted, following, modified following, preceding, modified preceding, or an alias that
+    /// `daycount/conventions` names: a text and no enumeration, since case and separators do not matter.
     #[oai(default = "unadjusted")]
     pub convention: JsonString<BusinessDayConvention>,
 }
@@ -70,7 +71,7 @@ pub struct TenorSum {
     /// The calendar that was used.
     pub calendar: String,
     /// The convention that was used.
-    pub convention: String,
+    pub convention: instruments::BusinessDayConvention,
 }
 
 impl Computation for TenorAddition {
@@ -86,7 +87,7 @@ impl Computation for TenorAddition {
             unadjusted_date: JsonString(unadjusted),
             is_business_day: self.calendar.is_business_day(result),
             calendar: self.calendar.to_string(),
-            convention: self.convention.to_string(),
+            convention: self.convention.0.into(),
         })
     }
 

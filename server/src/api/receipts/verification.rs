@@ -85,14 +85,12 @@ impl ReceiptSubmission {
                 receipt.numeric_version
             ));
         }
-        let operation = operations::find(&receipt.operation);
-        let detail = Detail::named(receipt.detail.as_ref().map(|detail| detail.as_str()));
-        let (Some(operation), Some(detail)) = (operation, detail) else {
+        let Some(operation) = operations::find(&receipt.operation) else {
             return Err("This program has no such operation.".to_owned());
         };
         let data = operation
             .evaluator
-            .recompute(request.as_bytes(), detail)
+            .recompute(request.as_bytes(), Detail::from(receipt.detail))
             .map_err(|refusal| format!("The request is refused: {}", refusal.detail()))?;
         if is_digest(receipt::data_digest(&data), &receipt.data_sha256) {
             Ok(())

@@ -26,7 +26,7 @@ const REMEDIES: &[(u16, &str)] = &[
     (400, "Correct what `detail` names; the same request fails again."),
     (401, "Send a valid key in `X-API-Key`, or sign in again. A guest's key is valid for 24 hours."),
     (402, "Ask the operator for credits. The balance is in `X-Credits-Balance` and `GET /user/profile`."),
-    (403, "Use a key of a higher tier, or an account in place of a guest's key."),
+    (403, "Use a key of a higher tier, or an account in place of a guest's key. The operator moves an account to a tier by `quant-server account set-tier EMAIL TIER`; with `QS_TIER_GATE=guests` tiers hold for guests alone."),
     (404, "Correct the path or the name; `/docs` lists every operation."),
     (405, "Use a method that the header `Allow` names."),
     (408, "Send the whole body without a pause, on a new connection."),

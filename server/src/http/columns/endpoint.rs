@@ -15,6 +15,7 @@ use super::{
         caller::authorised,
         context::{RequestContext, stages::AuthorisedCall},
         error::ApiError,
+        quote::PriceRule,
         static_page::takes,
         unknown_fields::UnknownFields,
     },
@@ -137,7 +138,7 @@ impl ColumnsEndpoint {
         let ((input, digest), held) = body::parsed(&context, received, parse).await?;
         let (rows, marker) = (input.rows, self.marker);
         if context.is_quote_preferred {
-            let terms = call.quote(cost(marker, rows)).await?;
+            let terms = call.quote(cost(marker, rows), PriceRule::Columns).await?;
             return Ok(Answer::<serde_json::Value>::from_data(&terms).into_response());
         }
         let accepted = request.header(header::ACCEPT_ENCODING).unwrap_or_default();

@@ -27,6 +27,7 @@ use super::{
         executed_call::ExecutedCall,
         idempotency::{is_claimed, other_request, unreadable},
         operation::Operation,
+        quote::PriceRule,
         receipt::{AnsweredRequest, Receipt, request_digest},
         unknown_fields::Handling,
         validation::{Fault, Step},
@@ -309,7 +310,7 @@ impl ParsedCall {
     /// The refusal where the balance cannot be read.
     pub(in crate::http) async fn quote(self) -> Result<String, ApiError> {
         let cost = self.call.cost;
-        self.call.quote(cost).await
+        self.call.quote(cost, PriceRule::Call).await
     }
 
     /// Computes the answer and charges for it, in this order: a crash before the charge costs

@@ -327,10 +327,22 @@ pub struct BeneishScore {
     pub tata: f64,
     /// The indices that are neutral because their accounts are absent.
     pub neutral: Vec<String>,
-    /// The source of the accruals: `cash_flow`, `balance_sheet` or `absent`.
-    pub accruals: String,
+    /// The source of the accruals.
+    pub accruals: AccrualSource,
     /// False if the accounts of one year alone were sent, which then stand for both years.
     pub has_prior_year: bool,
+}
+
+/// The source of the total accruals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "snake_case", remote = "analysis::AccrualMethod")]
+pub enum AccrualSource {
+    /// Net income less cash flow from operations.
+    CashFlow,
+    /// The change of working capital other than cash, less depreciation.
+    BalanceSheet,
+    /// The accounts are absent, and the accruals count as 0.
+    Absent,
 }
 
 const BENEISH: &[Account] = &[
@@ -416,7 +428,7 @@ impl SharedComputation for Beneish {
             lvgi: score.lvgi,
             tata: score.tata,
             neutral: score.neutral.iter().map(ToString::to_string).collect(),
-            accruals: score.accruals.to_string(),
+            accruals: score.accruals.into(),
             has_prior_year: request.has_prior_year(),
         })
     }

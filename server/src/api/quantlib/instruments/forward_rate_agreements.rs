@@ -181,7 +181,8 @@ pub struct AgreementValue {
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "ForwardRateAgreementPeriod")]
 pub struct AgreementPeriod {
-    /// Fixed rate at which the agreement is worth 0: the simple forward rate of the period.
+    /// Fixed rate at which the agreement is worth 0, an annual decimal: the simple forward rate of the
+    /// period.
     pub break_even_rate: f64,
     /// First day of the period, on which the agreement is settled.
     pub start_date: Date,

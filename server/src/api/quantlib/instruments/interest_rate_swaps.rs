@@ -90,8 +90,8 @@ pub struct InterestRateSwap {
     /// Rate added to the floating one, an annual decimal.
     #[oai(default)]
     pub floating_spread: f64,
-    /// Floating rate of the period that has begun by the reference date, without the spread; the
-    /// curve's rate for the rest of the period where absent.
+    /// Floating rate of the period that has begun by the reference date, an annual decimal without the
+    /// spread; the curve's rate for the rest of the period where absent.
     #[oai(nullable, skip_serializing_if_is_none)]
     pub current_fixing: Option<f64>,
     /// The calendar of business days.

@@ -11,7 +11,8 @@ use quant_core::{
 use super::{texts, weekends, with_holidays};
 use crate::{
     api::quantlib::{
-        Computation, NoArguments, RequestFor, SharedComputation, instruments::frequency,
+        Computation, NoArguments, RequestFor, SharedComputation,
+        instruments::{self, frequency},
     },
     http::{
         Answer, Date, JsonString, Metered, Tag,
@@ -56,7 +57,7 @@ pub struct YearFraction {
     pub end_date: Date,
     /// One of 30/360, 30E/360, 30E/360 ISDA, 30/360 US, ACT/360, ACT/364, ACT/365, ACT/365.25, ACT/365L,
     /// NL/365, ACT/ACT ICMA, ACT/ACT ISDA, ACT/ACT AFB, BUS/252, or an alias that `daycount/conventions`
-    /// names.
+    /// names: a text and no enumeration, since case and separators do not matter.
     #[oai(default = "act_365")]
     pub convention: JsonString<DayCount>,
     /// Coupons a year: 1, 2, 3, 4, 6 or 12; for ACT/ACT ICMA and ACT/365L.
@@ -99,7 +100,7 @@ pub struct YearFractionValue {
     /// Days of the calendar from the start to the end.
     pub actual_days: i64,
     /// The convention of the request.
-    pub convention: String,
+    pub convention: instruments::DayCount,
     /// The first day.
     pub start_date: Date,
     /// The day after the last.
@@ -119,7 +120,7 @@ impl Computation for YearFraction {
             year_fraction: measured.year_fraction,
             days: measured.days,
             actual_days: measured.actual_days,
-            convention: self.convention.to_string(),
+            convention: self.convention.0.into(),
             start_date: self.start_date,
             end_date: self.end_date,
             frequency: self.frequency,
@@ -173,7 +174,7 @@ pub struct ConventionNames {
     /// The number of day-count conventions.
     pub count: usize,
     /// The day-count convention of a request that names none.
-    pub default: String,
+    pub default: instruments::DayCount,
     /// The adjustments of a date to a business day.
     pub adjustments: Vec<ConventionName>,
 }
@@ -208,7 +209,7 @@ impl SharedComputation for ConventionList {
         Ok(ConventionNames {
             conventions: conventions.collect(),
             count: DayCount::ALL.len(),
-            default: act_365().to_string(),
+            default: act_365().0.into(),
             adjustments: adjustments.collect(),
         })
     }

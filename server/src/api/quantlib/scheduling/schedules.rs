@@ -12,7 +12,7 @@ use quant_core::{
 
 use super::{modified_following, weekends, with_holidays};
 use crate::{
-    api::quantlib::Computation,
+    api::quantlib::{Computation, instruments},
     http::{
         Answer, Date, JsonString, Metered, Tag,
         json_string::{date, json_string},
@@ -37,6 +37,9 @@ impl Schedules {
 }
 
 /// The rules of a schedule.
+///
+/// The names of rules are texts and no enumerations, since aliases are read too, and case and separators
+/// do not matter.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "ScheduleRequest", example)]
 pub struct Schedule {
@@ -99,20 +102,57 @@ pub struct GeneratedSchedule {
     pub periods: Vec<SchedulePeriod>,
     /// The number of periods.
     pub count: usize,
-    /// Length of the regular periods.
+    /// Length of the regular periods: a name of the request's list or, for another length, a tenor as in
+    /// `5M` or `10D`.
     pub frequency: String,
     /// The calendars.
     pub calendar: String,
     /// The adjustment of all dates but the last.
-    pub adjustment: String,
+    pub adjustment: instruments::BusinessDayConvention,
     /// The adjustment of the last date.
-    pub termination_adjustment: String,
+    pub termination_adjustment: instruments::BusinessDayConvention,
     /// The place of a stub.
-    pub stub: String,
+    pub stub: StubPlace,
     /// The day on which regular periods end.
-    pub roll: String,
+    pub roll: RollDay,
     /// The day count.
-    pub day_count: String,
+    pub day_count: instruments::DayCount,
+}
+
+/// Place and length of the period that is not regular.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(remote = "Stub")]
+pub enum StubPlace {
+    /// A shorter first period.
+    #[oai(rename = "short front")]
+    ShortFront,
+    /// A longer first period.
+    #[oai(rename = "long front")]
+    LongFront,
+    /// A shorter last period.
+    #[oai(rename = "short back")]
+    ShortBack,
+    /// A longer last period.
+    #[oai(rename = "long back")]
+    LongBack,
+    /// No such period.
+    #[oai(rename = "none")]
+    None,
+}
+
+/// The day on which regular periods end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(remote = "RollConvention")]
+pub enum RollDay {
+    /// The day of the date from which the periods are counted.
+    #[oai(rename = "same day")]
+    SameDay,
+    /// The end of the month.
+    #[oai(rename = "end of month")]
+    EndOfMonth,
+    /// The third Wednesday of the month.
+    #[oai(rename = "IMM")]
+    Imm,
 }
 
 /// A period of a schedule.
@@ -197,11 +237,11 @@ impl Computation for Schedule {
             periods: periods.iter().map(SchedulePeriod::from).collect(),
             frequency: self.frequency.to_string(),
             calendar: self.calendar.to_string(),
-            adjustment: self.adjustment.to_string(),
-            termination_adjustment: rule.termination_convention.to_string(),
-            stub: self.stub.to_string(),
-            roll: self.roll.to_string(),
-            day_count: self.day_count.to_string(),
+            adjustment: self.adjustment.0.into(),
+            termination_adjustment: rule.termination_convention.into(),
+            stub: self.stub.0.into(),
+            roll: self.roll.0.into(),
+            day_count: self.day_count.0.into(),
         })
     }
 

@@ -6,7 +6,7 @@ use account_core::{Caller, Funds, guest};
 use super::{
     super::super::{
         error::ApiError,
-        quote::{Obstacle, Quote, QuotedCalls},
+        quote::{Obstacle, PriceRule, Quote, QuotedCalls},
     },
     AdmittedCall, AuthorisedCall, can_pay, check_tier, no_balance,
 };
@@ -56,14 +56,18 @@ impl AdmittedCall {
 }
 
 impl AuthorisedCall {
-    /// Returns the terms of the call at this cost, as the data of the answer.
+    /// Returns the terms of the call at this cost, by this rule, as the data of the answer.
     ///
     /// # Errors
     ///
     /// The refusal where the balance cannot be read.
-    pub(in crate::http) async fn quote(self, cost: u32) -> Result<String, ApiError> {
+    pub(in crate::http) async fn quote(
+        self,
+        cost: u32,
+        pricing: PriceRule,
+    ) -> Result<String, ApiError> {
         let Self { context, caller, operation, .. } = self;
-        let mut calls = QuotedCalls::of(operation.id);
+        let mut calls = QuotedCalls::of(operation.id, pricing);
         calls.add(operation.tier, cost);
         AdmittedCall { context, caller }.quote(calls).await
     }
