@@ -93,6 +93,7 @@ mod quantlib {
     mod portfolio_constrained;
     mod portfolio_http;
     mod portfolio_risk;
+    mod portfolio_tail;
     mod pricing;
     mod quotes;
     mod receipts;

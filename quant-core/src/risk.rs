@@ -7,6 +7,7 @@
 //! | [`monte_carlo`] | the same of simulated returns, with the sampling error |
 //! | [`series`] | the same of a series of returns, by its order statistics or its moments |
 //! | [`moments`] | mean, volatility, skewness and kurtosis of a series; exponentially weighted volatility |
+//! | [`portfolio`] | the error of the same figures of weights under a covariance |
 //! | [`component`] | contributions of factors to the value at risk |
 //! | [`backtest`](mod@backtest) | tests of value-at-risk estimates by Kupiec, Christoffersen and the Basel Committee |
 //! | [`stress`](mod@stress) | the profit or loss of a scenario |
@@ -33,7 +34,8 @@ pub mod historical;
 pub mod moments;
 pub mod monte_carlo;
 pub mod parametric;
-mod philox;
+pub(crate) mod philox;
+pub mod portfolio;
 pub mod series;
 pub mod shrinkage;
 pub mod stress;
@@ -46,6 +48,7 @@ pub use historical::{HistoricalRisk, QuantileInterval, explain_historical, histo
 pub use moments::{Moments, ewma_volatility};
 pub use monte_carlo::MonteCarlo;
 pub use parametric::{Distribution, ParametricRisk};
+pub use portfolio::explain_portfolio_risk;
 pub use series::{SeriesMethod, SeriesRisk, explain_series_risk, series_risk};
 pub use shrinkage::{Shrinkage, ledoit_wolf};
 pub use stress::{FactorImpact, Stress, explain_stress, stress};

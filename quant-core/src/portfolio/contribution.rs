@@ -3,11 +3,15 @@
 //! Volatility is homogeneous in the weights, so that it is the sum of the products of each weight
 //! and the derivative by it.
 
-use super::assets::{Checked, variance};
 use super::covariance::Covariance;
-use super::symmetric::{Symmetric, dot};
+use crate::arithmetic::without_negative_zero;
 use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Result, check};
+use parts::Parts;
+use rounding::Rounding;
+
+mod parts;
+mod rounding;
 
 /// The volatility of a portfolio, divided among its assets.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,14 +75,7 @@ pub fn risk_contributions(
     weights: &[f64],
     covariance_matrix: &Covariance,
 ) -> Result<RiskContributions> {
-    super::assets::at_least_one(covariance_matrix)?;
-    check::length("weights", weights.len(), covariance_matrix.size())?;
-    check::each("weights", weights, "a finite number", f64::is_finite)?;
-    let Checked { covariance, exponent, .. } = Checked::new(covariance_matrix, None, None)?;
-    let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
-    let (_, size) = libm::frexp(largest);
-    let scaled: Vec<f64> = weights.iter().map(|weight| libm::scalbn(*weight, -size)).collect();
-    Parts::new(&scaled, &covariance, exponent).contributions(size)
+    contributions(&Parts::new(weights, covariance_matrix)?)
 }
 
 /// Explains [`risk_contributions`].
@@ -90,8 +87,9 @@ pub fn explain_risk_contributions(
     weights: &[f64],
     covariance_matrix: &Covariance,
 ) -> Result<Explanation> {
-    let found = risk_contributions(weights, covariance_matrix)?;
-    let parts = found.contributions.iter().map(|part| part.abs());
+    let parts = Parts::new(weights, covariance_matrix)?;
+    let found = contributions(&parts)?;
+    let rounding = Rounding::of(&parts, covariance_matrix);
     let method = Method::new(
         "Euler's division of the volatility, weight times derivative",
         "Litterman (1996), Hot Spots and Hedges; Tasche (2000), Risk Contributions and Performance \
@@ -99,8 +97,9 @@ pub fn explain_risk_contributions(
     );
     let error = ErrorStatement::rounding_within(
         "contributions",
-        CONTRIBUTION_ERROR * parts.fold(found.volatility, f64::max),
-        "in units of the largest contribution, or of the volatility; largest error against mpmath",
+        parts.unscaled(rounding.contribution) + largest_change(&parts, &found),
+        "bound of sums in twice the precision (Ogita, Rump and Oishi 2005): grows with the size of \
+         contributions that cancel",
     );
     Ok(Explanation::new(method, error).with_conventions([
         "The period of every figure is that of the covariance; nothing is annualised.",
@@ -109,51 +108,38 @@ pub fn explain_risk_contributions(
     ]))
 }
 
-/// The error of a contribution, in units of the largest.
-const CONTRIBUTION_ERROR: f64 = 1e-15;
-
-/// The risk of weights near 1 under a covariance near 1, and the derivatives by the weights.
-struct Parts<'a> {
-    weights: &'a [f64],
-    /// The power of two that remains of the covariance's after the root.
-    exponent: i32,
-    deviation: f64,
-    /// Derivatives of the deviation.
-    marginal: Vec<f64>,
+/// Returns a bound of the rounding error of the volatility of a portfolio.
+///
+/// # Errors
+///
+/// The errors of [`risk_contributions`].
+pub(crate) fn volatility_error(weights: &[f64], covariance_matrix: &Covariance) -> Result<f64> {
+    let parts = Parts::new(weights, covariance_matrix)?;
+    Ok(parts.unscaled(Rounding::of(&parts, covariance_matrix).volatility))
 }
 
-impl<'a> Parts<'a> {
-    fn new(weights: &'a [f64], covariance: &Symmetric, exponent: i32) -> Self {
-        // The root takes an even power of two.
-        let odd = libm::scalbn(1.0, exponent & 1);
-        let deviation = (variance(weights, covariance) * odd).sqrt();
-        let derivative = |asset| match deviation {
-            0.0 => 0.0,
-            _ => dot(covariance.row(asset), weights) * odd / deviation,
-        };
-        let marginal = (0..weights.len()).map(derivative).collect();
-        Self { weights, exponent: exponent >> 1, deviation, marginal }
-    }
+/// Returns the contributions of these parts of the risk.
+fn contributions(parts: &Parts) -> Result<RiskContributions> {
+    let finite = |value| check::result("weights", value);
+    let volatility = finite(parts.unscaled(parts.deviation))?;
+    let slope = |slope: &f64| finite(libm::scalbn(*slope, parts.exponent >> 1));
+    let marginal = parts.marginal.iter().map(slope).collect::<Result<Vec<f64>>>()?;
+    let unscaled = parts.products().map(|part| finite(parts.unscaled(part)));
+    let mut contributions = unscaled.collect::<Result<Vec<f64>>>()?;
+    let total = finite(add_up_to(&mut contributions, volatility))?;
+    let shares = (volatility > 0.0).then(|| {
+        let share = |part: f64| without_negative_zero(part / parts.deviation);
+        let mut shares: Vec<f64> = parts.products().map(share).collect();
+        add_up_to(&mut shares, 1.0);
+        shares
+    });
+    Ok(RiskContributions { volatility, marginal, contributions, total, shares })
+}
 
-    /// Returns the contributions of weights that are `2^size` times as large.
-    fn contributions(&self, size: i32) -> Result<RiskContributions> {
-        let finite = |value, power| check::result("weights", libm::scalbn(value, power));
-        let each = |values: &mut dyn Iterator<Item = f64>, power| {
-            values.map(|value| finite(value, power)).collect::<Result<Vec<f64>>>()
-        };
-        let products =
-            || self.weights.iter().zip(&self.marginal).map(|(weight, slope)| weight * slope);
-        let volatility = finite(self.deviation, self.exponent + size)?;
-        let marginal = each(&mut self.marginal.iter().copied(), self.exponent)?;
-        let mut contributions = each(&mut products(), self.exponent + size)?;
-        let total = check::result("weights", add_up_to(&mut contributions, volatility))?;
-        let shares = (volatility > 0.0).then(|| {
-            let mut shares: Vec<f64> = products().map(|part| part / self.deviation + 0.0).collect();
-            add_up_to(&mut shares, 1.0);
-            shares
-        });
-        Ok(RiskContributions { volatility, marginal, contributions, total, shares })
-    }
+/// Returns the largest change that adding up to the volatility made to a contribution.
+fn largest_change(parts: &Parts, found: &RiskContributions) -> f64 {
+    let pairs = parts.products().zip(&found.contributions);
+    pairs.fold(0.0, |most, (product, part)| most.max((parts.unscaled(product) - part).abs()))
 }
 
 /// The halvings that lead from the sum of all numbers to the last bit of any.

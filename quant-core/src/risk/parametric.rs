@@ -106,13 +106,23 @@ impl ParametricRisk {
     ///
     /// The errors of [`evaluate`](Self::evaluate).
     pub fn explain(&self) -> Result<Explanation> {
-        let (found, deviation) = (self.evaluate()?, self.deviation()?);
         let error = ErrorStatement::rounding_within(
             FRACTION,
-            PARAMETRIC_ERROR * deviation.max(found.value_at_risk.abs()),
+            self.rounding()?,
             "of the deviation, or relative where the figure is larger; largest error against \
              integrals of 50 digits",
         );
+        self.explained(error)
+    }
+
+    /// Returns the largest rounding error of the value at risk of a volatility that has none.
+    pub(super) fn rounding(&self) -> Result<f64> {
+        let (found, deviation) = (self.evaluate()?, self.deviation()?);
+        Ok(PARAMETRIC_ERROR * deviation.max(found.value_at_risk.abs()))
+    }
+
+    /// Explains the method, with this statement of the error.
+    pub(super) fn explained(&self, error: ErrorStatement) -> Result<Explanation> {
         Ok(Explanation::new(self.distribution.method(), error)
             .with_conventions(LOSSES)
             .with_conventions(SCALING)

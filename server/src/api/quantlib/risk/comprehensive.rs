@@ -6,7 +6,7 @@ use quant_core::{
     Error,
     explanation::Explanation,
     portfolio::{Covariance, ReturnSeries, performance, risk_contributions},
-    risk::{Distribution, HistoricalRisk, ParametricRisk, historical},
+    risk::{Distribution, HistoricalRisk, ParametricRisk, explain_portfolio_risk, historical},
 };
 
 use super::{LONG_FROM, ninety_five};
@@ -212,8 +212,9 @@ impl Computation for Comprehensive {
         let covariance = Covariance::from_rows(&self.covariance_matrix)?;
         let volatility = risk_contributions(&self.weights, &covariance)?.volatility;
         let of_series = self.series().map(|series| series.explain()).transpose()?;
-        let explanation = self.position(volatility).explain()?.with_quantity("var");
-        Ok(explanation
+        let position = self.position(volatility);
+        Ok(explain_portfolio_risk(&position, &self.weights, &covariance)?
+            .with_quantity("var")
             .with_conventions([
                 "Volatility and value at risk are those of the weights under the covariance, with a \
                  mean of zero; ratios and the historical figures are those of `returns`.",

@@ -6,7 +6,10 @@ use quant_core::{
     Error,
     explanation::Explanation,
     portfolio::{Covariance, risk_contributions},
-    risk::{HistoricalRisk, MonteCarlo, ParametricRisk, TailRisk, explain_historical, historical},
+    risk::{
+        HistoricalRisk, MonteCarlo, ParametricRisk, TailRisk, explain_historical,
+        explain_portfolio_risk, historical,
+    },
 };
 
 use super::{DistributionShape, LONG_FROM, Losses, ReturnDistribution, ninety_five, one};
@@ -203,7 +206,10 @@ impl Computation for TailRequest {
         let position = self.position(self.volatility()?);
         let (simulations, seed) = (self.simulations as usize, self.seed.into());
         let explanation = match self.method {
-            TailMethod::Parametric => position.explain()?,
+            TailMethod::Parametric => {
+                let covariance = Covariance::from_rows(&self.covariance_matrix)?;
+                explain_portfolio_risk(&position, &self.weights, &covariance)?
+            }
             TailMethod::MonteCarlo => MonteCarlo { position, simulations, seed }.explain()?,
             TailMethod::Historical => {
                 explain_historical(self.series()?, self.confidence, self.horizon)?
