@@ -33,6 +33,10 @@ pub struct Method {
     pub source: Cow<'static, str>,
 }
 
+/// The number of standard errors within which a normal estimate lies in 95 of 100 samples: the
+/// quantile of the normal distribution at 97.5 %, as 2.5 % lie beyond either side.
+pub(crate) const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
+
 /// A statement about the distance between a result and the exact value.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -45,7 +49,7 @@ pub struct ErrorStatement {
     pub estimate: f64,
     /// Whether `estimate` is in the unit of the quantity, or a fraction of it.
     pub scale: ErrorScale,
-    /// Whether no result may differ by more. Otherwise `estimate` is the expected size.
+    /// Whether no result may differ by more. Otherwise at least 95 of 100 results differ by no more.
     pub is_bound: bool,
     /// The derivation of `estimate`.
     pub how: Cow<'static, str>,

@@ -5,7 +5,7 @@
 //! Standard deviations and covariances have the divisor n − 1, downside deviations n.
 
 use super::symmetric::{dot, sum};
-use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
+use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method, STANDARD_ERRORS};
 use crate::{Error, Result, check};
 
 /// The rounding error of a difference of two returns, as a part of the larger.
@@ -173,8 +173,9 @@ impl ReturnSeries {
             Some(error) => ErrorStatement::estimated(
                 ErrorKind::Sampling,
                 "sharpe",
-                error,
-                "one standard error, for independent returns of a normal distribution (Lo 2002)",
+                STANDARD_ERRORS * error,
+                "1.96 standard errors, which 95 of 100 samples do not exceed, for independent returns \
+                 of a normal distribution (Lo 2002)",
             ),
             None => ErrorStatement::rounding_within(
                 "volatility",
@@ -328,6 +329,8 @@ fn max_drawdown(returns: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pricing::normal;
+    use crate::risk::philox::uniforms;
     use proptest::prelude::*;
 
     fn series(returns: &[f64], benchmark: Option<&[f64]>) -> ReturnSeries {
@@ -399,6 +402,27 @@ mod tests {
         assert!((found.beta.unwrap() - 2.0).abs() < 1e-15);
         // Nothing is left beyond beta, and an excess return of 13.5 points by a beta of 2.
         assert!((found.treynor.unwrap() - 0.135).abs() < 1e-15, "{found:?}");
+    }
+
+    #[test]
+    fn the_stated_sampling_error_is_that_of_95_samples_in_100() {
+        let (mean, volatility) = (0.008, 0.04);
+        let exact = mean / volatility * 12_f64.sqrt();
+        let is_covered = |seed: u64| {
+            let draws = uniforms(seed).take(120);
+            // The quantile of a probability of at most a half, and its mirror image.
+            let quantile = |u: f64| match u {
+                ..=0.5 => -normal::upper_quantile(u),
+                _ => normal::upper_quantile(1.0 - u),
+            };
+            let returns: Vec<f64> = draws.map(|u| mean + volatility * quantile(u)).collect();
+            let series = series(&returns, None);
+            let stated = series.explain().unwrap().error;
+            assert_eq!((stated.kind, stated.is_bound), (ErrorKind::Sampling, false));
+            let found = series.ratios().unwrap().sharpe.unwrap();
+            u32::from((found - exact).abs() <= stated.estimate)
+        };
+        let covered: u32 = (1..=300).map(is_covered).sum();
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Moments of a series of returns, and its exponentially weighted volatility.
 
+use crate::explanation::STANDARD_ERRORS;
 use crate::portfolio::symmetric::{dot, sum};
 use crate::{Error, Result, check};
 
@@ -127,6 +128,15 @@ pub(super) fn centred(series: &[f64]) -> (f64, Vec<f64>) {
     }
     let mean = sum(series.iter().copied()) / series.len() as f64;
     (mean, series.iter().map(|value| value - mean).collect())
+}
+
+/// Returns the distance from an estimated volatility, in units of it, within which the true one lies in
+/// 95 of 100 samples, for the variance of the estimate by its square.
+///
+/// The logarithm of the estimate is taken as normal: about a low estimate, 1.96 standard errors of its
+/// own size are too short.
+pub(super) fn volatility_distance(variance: f64) -> f64 {
+    libm::expm1(STANDARD_ERRORS * variance.sqrt()).min(f64::MAX)
 }
 
 #[cfg(test)]

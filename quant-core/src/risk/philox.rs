@@ -27,7 +27,7 @@ fn product(a: u64, b: u64) -> (u64, u64) {
 }
 
 /// Returns uniform random numbers above 0 and below 1: odd multiples of 2⁻⁵³.
-pub(super) fn uniforms(seed: u64) -> impl Iterator<Item = f64> {
+pub(crate) fn uniforms(seed: u64) -> impl Iterator<Item = f64> {
     // numpy counts up before the first block.
     let numbers = (1..).flat_map(move |position| block(seed, position));
     numbers.map(|number| ((number >> 12) as f64 + 0.5) * 2.0_f64.powi(-52))

@@ -1,11 +1,11 @@
 //! The risk of a series of returns, by order statistics or by a distribution with the moments of the series.
 
 use super::historical::{HistoricalRisk, explain_historical, historical};
-use super::moments::{Moments, ewma_volatility};
+use super::moments::{Moments, ewma_volatility, volatility_distance};
 use super::parametric::{Distribution, ParametricRisk, SCALING};
 use super::tail::{FRACTION, LOSSES, TailRisk};
 use crate::Result;
-use crate::explanation::{ErrorKind, ErrorStatement, Explanation};
+use crate::explanation::{ErrorKind, ErrorStatement, Explanation, STANDARD_ERRORS};
 
 /// The method that finds the risk of a series of returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -141,9 +141,10 @@ pub fn explain_series_risk(
                 SeriesMethod::Ewma { .. } => 0.0,
                 _ => horizon * volatility / (returns.len() as f64).sqrt(),
             };
-            let estimate = (multiple * multiple * variance + drift * drift).sqrt();
-            let how =
-                "one standard error, from those of mean and volatility of independent returns";
+            let of_volatility = multiple * volatility_distance(variance);
+            let estimate = libm::hypot(of_volatility, STANDARD_ERRORS * drift);
+            let how = "1.96 standard errors, which 95 of 100 samples do not exceed, from those of the mean \
+                       and of the logarithm of the volatility of independent returns";
             ErrorStatement::estimated(ErrorKind::Sampling, FRACTION, estimate, how)
         }
         None => {
@@ -261,13 +262,12 @@ mod tests {
     }
 
     #[test]
-    fn the_stated_sampling_error_of_a_fit_is_one_standard_error() {
-        // 68 in 100 are within one standard error: 205 of 300, with a deviation of 8.
+    fn the_stated_sampling_error_of_a_fit_is_that_of_95_samples_in_100() {
         let normal = covered(SeriesMethod::Normal, 250);
         let equal = covered(SeriesMethod::Ewma { decay: 1.0 }, 250);
         let newest = covered(SeriesMethod::Ewma { decay: 0.97 }, 250);
         for covered in [normal, equal, newest] {
-            assert!((180..=230).contains(&covered), "{normal} {equal} {newest} of 300");
+            assert!(covered >= 285, "{normal} {equal} {newest} of 300");
         }
     }
 

@@ -62,7 +62,7 @@ pub(crate) struct ErrorEstimate {
     pub estimate: f64,
     /// Whether `estimate` is in the unit of the quantity, or a fraction of it.
     pub scale: EstimateScale,
-    /// True: no result differs by more. False: `estimate` is the expected size.
+    /// True: no result differs by more. False: at least 95 of 100 results differ by no more.
     pub is_bound: bool,
     /// The derivation of `estimate`.
     pub how: String,
