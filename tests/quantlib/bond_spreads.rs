@@ -6,8 +6,8 @@ use quant_core::{
     curves::{Compounding, Curve, CurveType, Interpolation},
     explanation::ErrorStatement,
     instruments::{
-        FixedBond, LevelCouponBond, ZeroCouponBond, bond_yield::YieldConvention,
-        level_coupon_bond::AssetSwapSpread,
+        FixedBond, LevelCouponBond, ZeroCouponBond, bond_yield::YieldConvention, explain_g_spread,
+        g_spread, level_coupon_bond::AssetSwapSpread,
     },
     time::{
         NaiveDate,
@@ -81,14 +81,18 @@ fn level_bond(row: &Row, face_value: f64) -> LevelCouponBond {
 
 #[test]
 fn bonds_by_years_agree_with_fifty_digits() {
-    let (mut largest, mut statements) = (Largest::default(), Statements::default());
+    let mut largest = Largest::default();
+    let [mut durations, mut convexities, mut dv01s] = [(); 3].map(|()| Statements::default());
     for row in golden::rows("level_bonds", 150) {
         let bond = level_bond(&row, row.get("face"));
         let found = bond.measures(row.get("ytm")).expect("measures");
         let statement = bond.explain_measures(row.get("ytm")).expect("an explanation").error;
-        statements.see(&row, &statement, found.modified_duration, row.get("modified"));
         let [price, accrued, modified, macaulay, convexity]: [f64; 5] =
             ["price", "accrued", "modified", "macaulay", "convexity"].map(|name| row.get(name));
+        durations.see(&row, &statement, found.modified_duration, modified);
+        durations.see(&row, &statement, found.macaulay_duration, macaulay);
+        convexities.see(&row, &statement, found.convexity, convexity);
+        dv01s.see(&row, &statement, found.dv01, 1e-4 * modified * price);
         let errors = [
             part(found.dirty_price, price),
             (found.clean_price - (price - accrued)).abs() / price,
@@ -101,7 +105,9 @@ fn bonds_by_years_agree_with_fifty_digits() {
         let error = errors.into_iter().fold(0.0, f64::max);
         largest.see(&row, error, MEASURE_TOLERANCE, &found);
     }
-    statements.hold(150);
+    durations.hold(400);
+    convexities.hold(200);
+    dv01s.hold(200);
     println!("bonds by years: largest error {largest}");
 }
 
@@ -160,6 +166,19 @@ fn zero_coupon_bonds_agree_with_fifty_digits() {
     }
     statements.hold(150);
     println!("zero-coupon bonds: largest error {largest}");
+}
+
+#[test]
+fn g_spreads_are_the_differences_of_decimals() {
+    let mut statements = Statements::default();
+    for row in golden::rows("g_spreads", 200) {
+        let [bond, government, expected] = row.numbers();
+        let found = g_spread(bond, government).expect("a spread").spread;
+        assert_eq!(found, expected, "{row}");
+        let explained = explain_g_spread(bond, government).expect("an explanation");
+        statements.see(&row, &explained.error, found, expected);
+    }
+    statements.hold(200);
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn scenarios_agree_with_exact_fractions() {
 }
 
 #[test]
-fn the_stated_errors_of_market_risk_bound_its_errors() {
+fn the_stated_error_of_parametric_risk_bounds_its_error() {
     let mut statements = Statements::default();
     for row in golden::rows("parametric_var", 100) {
         let position = position(&row);
@@ -266,13 +266,21 @@ fn the_stated_errors_of_market_risk_bound_its_errors() {
         let found = position.evaluate().expect("figures").value_at_risk;
         statements.see(&row, &stated, found, row.get("var"));
     }
+    statements.hold(100);
+}
+
+#[test]
+fn the_stated_errors_of_historical_and_fitted_risk_hold() {
+    let mut historical_risk = Statements::default();
+    let mut fitted_risk = [(); 4].map(|()| Statements::default());
     for row in golden::rows("historical_var", 60) {
         let (returns, confidence): (Vec<f64>, f64) =
             (row.list(row.text("returns")), row.get("confidence"));
         let stated = explain_historical(&returns, confidence, 1.0).expect("an explanation").error;
         let found = historical(&returns, confidence).expect("figures").risk.value_at_risk;
-        statements.see(&row, &stated, found, row.get("var"));
-        for (method, mean, volatility, distribution) in fits(&row) {
+        historical_risk.see(&row, &stated, found, row.get("var"));
+        for (fit, statements) in fits(&row).into_iter().zip(&mut fitted_risk) {
+            let (method, mean, volatility, distribution) = fit;
             let position =
                 ParametricRisk { mean, volatility, distribution, confidence, horizon: 1.0 };
             let expected = position.evaluate().expect("figures").value_at_risk;
@@ -282,6 +290,13 @@ fn the_stated_errors_of_market_risk_bound_its_errors() {
             statements.see(&row, &stated, found.risk.value_at_risk, expected);
         }
     }
+    historical_risk.hold(60);
+    fitted_risk.iter().for_each(|statements| statements.hold(60));
+}
+
+#[test]
+fn the_stated_error_of_simulated_risk_holds() {
+    let mut statements = Statements::default();
     for row in golden::rows("monte_carlo_var", 12) {
         let run = simulation(&row);
         let stated = run.explain().expect("an explanation").error;
@@ -289,6 +304,12 @@ fn the_stated_errors_of_market_risk_bound_its_errors() {
         let exact = run.position.evaluate().expect("figures").value_at_risk;
         statements.see(&row, &stated, found, exact);
     }
+    statements.hold(12);
+}
+
+#[test]
+fn the_stated_error_of_a_backtest_bounds_its_errors() {
+    let mut statements = Statements::default();
     for row in golden::rows("backtest", 44) {
         let (_, returns, estimates) = exceptions(&row);
         let confidence = row.get("confidence");
@@ -304,12 +325,24 @@ fn the_stated_errors_of_market_risk_bound_its_errors() {
             statements.see(&row, &stated.error, value, row.get(name));
         }
     }
+    statements.hold(220);
+}
+
+#[test]
+fn the_stated_error_of_component_risk_holds() {
+    let mut statements = Statements::default();
     for row in golden::rows("component_var", 40) {
         let portfolio = portfolio(&row);
         let stated = portfolio.explain().expect("an explanation").error;
         let found = portfolio.contributions().expect("contributions").risk.value_at_risk;
         statements.see(&row, &stated, found, row.get("var"));
     }
+    statements.hold(40);
+}
+
+#[test]
+fn the_stated_error_of_a_scenario_bounds_its_error() {
+    let mut statements = Statements::default();
     for row in golden::rows("stress", 30) {
         let shocks = named(row.list::<f64>(row.text("shocks")));
         let exposures = named(row.list::<f64>(row.text("exposures")));
@@ -318,7 +351,7 @@ fn the_stated_errors_of_market_risk_bound_its_errors() {
         let stated = explain_stress(&shocks, Some(&exposures), value).expect("an explanation");
         statements.see(&row, &stated.error, found, row.get("total"));
     }
-    statements.hold(700);
+    statements.hold(30);
 }
 
 /// The methods that fit a distribution, with the fit to the moments of a row.

@@ -2,10 +2,11 @@
 
 use chrono::Datelike;
 use quant_core::time::{
-    Accrual, BusinessDayConvention, DayCount, Frequency, JointCalendar, NaiveDate, PeriodLength,
-    RollConvention, ScheduleRule, Stub, Tenor,
+    Accrual, BusinessDayConvention, Calendar, DayCount, Frequency, JointCalendar, NaiveDate,
+    PeriodLength, RollConvention, ScheduleRule, Stub, Tenor,
 };
 use quant_tests::golden::{self, Largest, Row, Statements};
+use quant_tests::names::calendar;
 
 /// The accepted error: half a unit in the last place of a quotient, and the same for QuantLib's own.
 const YEAR_FRACTION_TOLERANCE: f64 = 4.0 * f64::EPSILON;
@@ -91,13 +92,13 @@ fn number(date: NaiveDate) -> f64 {
 }
 
 #[test]
-fn the_stated_errors_of_dates_and_year_fractions_bound_their_errors() {
-    let mut statements = Statements::default();
+fn the_stated_errors_of_dates_bound_their_errors() {
+    let [mut tenors, mut adjustments] = [(); 2].map(|()| Statements::default());
     for row in golden::rows("time_tenors", 100) {
         let (start, tenor): (NaiveDate, Tenor) = (row.get("start_date"), row.get("tenor"));
         let stated = tenor.explain_add_to(start).expect("an explanation").error;
         let found = tenor.add_to(start).expect("a date");
-        statements.see(&row, &stated, number(found), number(row.get("result_date")));
+        tenors.see(&row, &stated, number(found), number(row.get("result_date")));
     }
     for row in golden::rows("time_adjustments", 100) {
         let [name, rule, start, expected] = row.texts();
@@ -105,35 +106,71 @@ fn the_stated_errors_of_dates_and_year_fractions_bound_their_errors() {
         let (rule, start) = (row.parse::<BusinessDayConvention>(rule), row.parse(start));
         let stated = calendar.explain_adjust(start, rule).expect("an explanation").error;
         let found = calendar.adjust(start, rule).expect("a date");
-        statements.see(&row, &stated, number(found), number(row.parse(expected)));
+        adjustments.see(&row, &stated, number(found), number(row.parse(expected)));
     }
+    tenors.hold(100);
+    adjustments.hold(100);
+}
+
+#[test]
+fn the_stated_errors_of_business_days_bound_their_errors() {
+    let [mut advances, mut counts, mut days_open] = [(); 3].map(|()| Statements::default());
     for row in golden::rows("scheduling_business_days", 300) {
         let (calendar, start): (JointCalendar, NaiveDate) = (row.get("calendar"), row.get("start"));
         let (end, days): (NaiveDate, i64) = (row.get("end"), row.get("days"));
         let stated = calendar.explain_advance(start, days).expect("an explanation").error;
         let found = calendar.advance(start, days).expect("a date");
-        statements.see(&row, &stated, number(found), number(end));
+        advances.see(&row, &stated, number(found), number(end));
         let explanation = calendar.explain_business_days_between(start, end);
         let stated = explanation.expect("an explanation").error;
         let found = calendar.business_days_between(start, end).expect("days");
-        statements.see(&row, &stated, found as f64, row.get("between"));
+        counts.see(&row, &stated, found as f64, row.get("between"));
         let stated = calendar.explain_is_business_day().error;
         let [found, expected] = [calendar.is_business_day(start), row.get("is_business_day")];
-        statements.see(&row, &stated, f64::from(found), f64::from(expected));
+        days_open.see(&row, &stated, f64::from(found), f64::from(expected));
     }
+    for statements in [advances, counts, days_open] {
+        statements.hold(300);
+    }
+}
+
+#[test]
+fn the_stated_errors_of_year_fractions_bound_their_errors() {
+    let [mut spans, mut schedules] = [(); 2].map(|()| Statements::default());
     for row in golden::rows("scheduling_day_counts", 360) {
         let accrual = accrual(&row);
         let stated = accrual.explain().expect("an explanation").error;
         let found = accrual.measure().expect("a length").year_fraction;
-        statements.see(&row, &stated, found, row.get("year_fraction"));
+        spans.see(&row, &stated, found, row.get("year_fraction"));
     }
     for row in golden::rows("scheduling_schedules", 200) {
         let rule = schedule(&row);
         let stated = rule.explain().expect("an explanation").error;
         let expected: Vec<f64> = row.list(row.text("year_fractions"));
         for (period, expected) in rule.periods().expect("periods").iter().zip(expected) {
-            statements.see(&row, &stated, period.year_fraction, expected);
+            schedules.see(&row, &stated, period.year_fraction, expected);
         }
     }
-    statements.hold(1_600);
+    spans.hold(360);
+    schedules.hold(200);
+}
+
+/// Lists state that they have no error: every name with rows of QuantLib is listed once.
+#[test]
+fn the_stated_errors_of_the_lists_bound_their_errors() {
+    let [mut calendars, mut day_counts] = [(); 2].map(|()| Statements::default());
+    let stated = Calendar::explain_all().error;
+    for row in golden::rows("time_calendars", 800) {
+        let named = calendar(row.text("calendar"));
+        let found = Calendar::ALL.iter().filter(|listed| **listed == named).count();
+        calendars.see(&row, &stated, found as f64, 1.0);
+    }
+    let stated = DayCount::explain_all().error;
+    for row in golden::rows("scheduling_day_counts", 360) {
+        let named: DayCount = row.get("day_count");
+        let found = DayCount::ALL.iter().filter(|listed| **listed == named).count();
+        day_counts.see(&row, &stated, found as f64, 1.0);
+    }
+    calendars.hold(800);
+    day_counts.hold(360);
 }
