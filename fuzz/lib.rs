@@ -1,4 +1,4 @@
-//! What the fuzz targets share: hostile arguments, and what a result must be.
+//! The parts that the fuzz targets share: drawn arguments, and the check of a result.
 
 use std::fmt::Debug;
 
@@ -77,11 +77,11 @@ impl Arbitrary<'_> for Date {
     }
 }
 
-/// Holds an answer to its promise: no NaN, no infinity, no negative zero in any of its fields.
+/// Checks that no field of an answer is NaN, infinite or a negative zero.
 ///
 /// # Panics
 ///
-/// Where it is broken.
+/// Panics where a field is.
 pub fn check<T: Debug, E>(answer: &std::result::Result<T, E>) {
     if let Ok(value) = answer {
         let text = format!("{value:?}");

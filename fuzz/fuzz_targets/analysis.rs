@@ -26,6 +26,7 @@ fuzz_target!(|drawn: Drawn| {
     };
     check(&firm.value());
     check(&firm.explain());
+    check(&firm.explain_projection());
     let firm = AltmanZ {
         working_capital,
         total_assets,

@@ -63,6 +63,7 @@ fn look_up(curve: &Curve, drawn: &Drawn<'_>) {
     check(&curve.forward_reading(start, end, &conventions));
     check(&curve.explain_zero_reading(start, &conventions));
     check(&curve.explain_forward_reading(start, end, &conventions));
+    check(&curve.explain_points(&[start, end]));
     check(&curve.par_rate(start, one(Frequency::ALL, drawn.calendar)));
     let shift = drawn.parameters[0].0;
     check(&curve.parallel_shift(shift, one(ShiftSpace::ALL, drawn.space)));

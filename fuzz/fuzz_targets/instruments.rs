@@ -27,7 +27,6 @@ use quant_core::{
 };
 use quant_fuzz::{Date, Number, check, one};
 
-const CALENDARS: [Calendar; 3] = [Calendar::None, Calendar::Target, Calendar::UnitedStates];
 const CONVENTIONS: [BusinessDayConvention; 3] = [
     BusinessDayConvention::Unadjusted,
     BusinessDayConvention::ModifiedFollowing,
@@ -38,16 +37,6 @@ const COMPOUNDINGS: [Compounding; 4] = [
     Compounding::Annual,
     Compounding::Monthly,
     Compounding::Continuous,
-];
-const DAY_COUNTS: [DayCount; 8] = [
-    DayCount::Thirty360BondBasis,
-    DayCount::ThirtyE360,
-    DayCount::ThirtyE360Isda,
-    DayCount::Act360,
-    DayCount::Act365,
-    DayCount::ActActIcma,
-    DayCount::ActActIsda,
-    DayCount::Bus252,
 ];
 
 #[derive(Arbitrary, Debug)]
@@ -78,10 +67,10 @@ fuzz_target!(|drawn: Drawn| {
         coupon_rate: drawn.coupon_rate.0,
         face_value: drawn.face_value.0,
         frequency,
-        day_count: one(&DAY_COUNTS, drawn.day_count),
+        day_count: one(DayCount::ALL, drawn.day_count),
         end_of_month: drawn.end_of_month,
         stub: one(Stub::ALL, drawn.stub),
-        calendar: one(&CALENDARS, drawn.calendar),
+        calendar: one(Calendar::ALL, drawn.calendar),
         convention: one(&CONVENTIONS, drawn.convention),
     };
     let settlement = drawn.settlement.0;
@@ -123,26 +112,26 @@ fuzz_target!(|drawn: Drawn| {
         issue_date: drawn.issue.0,
         maturity_date: drawn.maturity.0,
         face_value: drawn.face_value.0,
-        day_count: one(&DAY_COUNTS, drawn.day_count),
-        calendar: one(&CALENDARS, drawn.calendar),
+        day_count: one(DayCount::ALL, drawn.day_count),
+        calendar: one(Calendar::ALL, drawn.calendar),
     };
     let compounding = one(&COMPOUNDINGS, drawn.convention);
     check(&zero_coupon.value(settlement, drawn.given.0, compounding));
     check(&zero_coupon.explain(settlement, drawn.given.0, compounding));
     contracts(&drawn);
-    let quote = if drawn.is_price {
-        Quote::Price(drawn.given.0)
-    } else {
-        Quote::DiscountRate(drawn.given.0)
-    };
-    let bill = TreasuryBill {
-        settlement_date: settlement,
-        maturity_date: drawn.maturity.0,
-        face_value: drawn.face_value.0,
-        quote,
-    };
-    check(&bill.value());
-    check(&bill.explain());
+    let given = drawn.given.0;
+    for quote in
+        [Quote::Price(given), Quote::DiscountRate(given), Quote::BondEquivalentYield(given)]
+    {
+        let bill = TreasuryBill {
+            settlement_date: settlement,
+            maturity_date: drawn.maturity.0,
+            face_value: drawn.face_value.0,
+            quote,
+        };
+        check(&bill.value());
+        check(&bill.explain());
+    }
 });
 
 /// Swaps and an agreement, on one curve and on two.
@@ -156,8 +145,8 @@ fn swaps(drawn: &Drawn, curve: &Curve, frequency: Frequency) {
     let side = if drawn.is_price { SwapSide::Payer } else { SwapSide::Receiver };
     let terms = LegTerms {
         frequency,
-        day_count: one(&DAY_COUNTS, drawn.day_count),
-        calendar: one(&CALENDARS, drawn.calendar),
+        day_count: one(DayCount::ALL, drawn.day_count),
+        calendar: one(Calendar::ALL, drawn.calendar),
         convention: one(&CONVENTIONS, drawn.convention),
         end_of_month: drawn.end_of_month,
         payment_lag: u32::from(drawn.lag % 33),
@@ -209,6 +198,7 @@ fn swaps(drawn: &Drawn, curve: &Curve, frequency: Frequency) {
         check(&swap.explain_par_rate(&curves));
         check(&swap.explain_dv01(&curves));
         check(&overnight.value(&curves));
+        check(&overnight.par_rate(&curves));
         check(&overnight.dv01(&curves));
         check(&overnight.explain_value(&curves));
         check(&agreement.value(&curves));
@@ -225,8 +215,8 @@ fn contracts(drawn: &Drawn) {
         maturity_date: drawn.maturity.0,
         notional: drawn.face_value.0,
         rate: drawn.coupon_rate.0,
-        day_count: one(&DAY_COUNTS, drawn.day_count),
-        calendar: one(&CALENDARS, drawn.calendar),
+        day_count: one(DayCount::ALL, drawn.day_count),
+        calendar: one(Calendar::ALL, drawn.calendar),
         convention: one(&CONVENTIONS, drawn.convention),
     };
     check(&deposit.value());

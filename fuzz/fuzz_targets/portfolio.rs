@@ -14,6 +14,9 @@ use quant_core::portfolio::{
     explain_risk_contributions, risk_contributions,
     risk_parity::RiskParityMethod,
 };
+use quant_core::risk::{
+    Distribution, ParametricRisk, explain_historical, explain_portfolio_risk, historical,
+};
 use quant_fuzz::{Number, check, numbers};
 
 #[derive(Arbitrary, Debug)]
@@ -151,8 +154,23 @@ fuzz_target!(|drawn: Drawn| {
         turnover,
     };
     check(&constrained.points(5));
+    check(&constrained.at_return(target_return));
     check(&constrained.explain());
-    check(&risk_contributions(&expected_returns, &covariance_matrix));
+    let parts = risk_contributions(&expected_returns, &covariance_matrix);
+    check(&parts);
+    if let Ok(parts) = parts {
+        let position = ParametricRisk {
+            mean: 0.0,
+            volatility: parts.volatility,
+            distribution: Distribution::Normal,
+            confidence: drawn.tau.0,
+            horizon: drawn.periods_per_year.0,
+        };
+        check(&position.evaluate());
+        check(&explain_portfolio_risk(&position, &expected_returns, &covariance_matrix));
+        check(&historical(&expected_returns, drawn.tau.0));
+        check(&explain_historical(&expected_returns, drawn.tau.0, drawn.periods_per_year.0));
+    }
     check(&explain_risk_contributions(&expected_returns, &covariance_matrix));
     for &method in RiskParityMethod::ALL {
         let (covariance_matrix, budgets) = (covariance_matrix.clone(), max_weights.clone());

@@ -76,7 +76,7 @@ fuzz_target!(|drawn: Drawn| {
         check(&option.implied_volatility());
         check(&option.explain());
     }
-    // Beyond this a run takes long without taking another road.
+    // More steps take longer and execute the same code.
     let (tree, n_steps) = (one(&TREES, drawn.tree), usize::from(drawn.n_steps) % 600);
     for exercise in [Exercise::European, Exercise::American] {
         check(&binomial::price(&option, exercise, tree, n_steps));

@@ -27,7 +27,9 @@ use crate::portfolio::{Covariance, contribution::volatility_error};
 /// use quant_core::portfolio::{Covariance, risk_contributions};
 /// use quant_core::risk::{Distribution, ParametricRisk, explain_portfolio_risk};
 ///
-/// let (weights, covariance) = ([0.5, -0.5], Covariance::from([[0.04, 0.03999], [0.03999, 0.04]]));
+/// // Two contributions of 0.0007 that cancel to a volatility of 0.00000009.
+/// let weights = [0.005, -0.002696];
+/// let covariance = Covariance::from([[0.0317908901, 0.05896381], [0.05896381, 0.1093624901]]);
 /// let position = ParametricRisk {
 ///     mean: 0.0,
 ///     volatility: risk_contributions(&weights, &covariance)?.volatility,
