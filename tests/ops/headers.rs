@@ -43,7 +43,7 @@ use Cors::{Everybody, Nobody};
 
 /// The routes that the document does not describe. A route without `GET` is asked for its refusal.
 #[rustfmt::skip]
-const ROUTES: [(&str, Cache, Cors); 35] = [
+const ROUTES: [(&str, Cache, Cors); 36] = [
     ("/",                                        Asks,  Nobody),
     ("/docs",                                    Asks,  Nobody),
     ("/docs/price_european_option",              Asks,  Nobody),
@@ -65,6 +65,7 @@ const ROUTES: [(&str, Cache, Cors); 35] = [
     ("/console",                                 Never, Nobody),
     ("/console/activity",                        Never, Nobody),
     ("/console/notifications",                   Never, Nobody),
+    ("/console/databases",                       Never, Nobody),
     ("/console/security",                        Never, Nobody),
     ("/console/register",                        Never, Nobody),
     ("/console/forgot",                          Never, Nobody),
