@@ -20,6 +20,11 @@ mod account {
 
 /// `/console`: the pages of an account.
 mod console {
+    mod changes;
+    mod databases;
+    mod notifications;
+    mod overview;
+    mod recovery;
     mod sessions;
 }
 

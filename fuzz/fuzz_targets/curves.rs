@@ -15,7 +15,6 @@ use quant_core::{
 };
 use quant_fuzz::{Date, Number, check, numbers, one};
 
-
 #[derive(Arbitrary, Debug)]
 struct Quote<'a> {
     kind: u8,
@@ -81,10 +80,9 @@ fn instrument(quote: &Quote<'_>) -> Option<Instrument> {
     let kind = match quote.kind % 5 {
         0 => InstrumentKind::Deposit,
         1 => InstrumentKind::ForwardRateAgreement { start: quote.start.parse().ok()? },
-        2 => InstrumentKind::Future {
-            start_date: quote.start_date.0,
-            convexity: quote.convexity.0,
-        },
+        2 => {
+            InstrumentKind::Future { start_date: quote.start_date.0, convexity: quote.convexity.0 }
+        }
         3 => InstrumentKind::OvernightIndexedSwap,
         _ => InstrumentKind::Swap,
     };
@@ -122,7 +120,11 @@ fuzz_target!(|drawn: Drawn<'_>| {
     check(&model.quality(&tenors, values));
     let market = one(Market::ALL, drawn.space);
     let quotes = overnight_quotes(Some(&tenors), values, Some(market)).unwrap_or_default();
-    check(&Curve::bootstrap_with_report(reference_date, &quotes[..quotes.len().min(12)], interpolation));
+    check(&Curve::bootstrap_with_report(
+        reference_date,
+        &quotes[..quotes.len().min(12)],
+        interpolation,
+    ));
     if tenors.len() <= 12 {
         check(&NelsonSiegelSvensson::fit(&tenors, values));
         check(&NelsonSiegel::fit(&tenors, values));

@@ -9,9 +9,8 @@ use libfuzzer_sys::{
 use quant_core::{
     curves::{Compounding, Conventions, Curve, CurveType, Interpolation},
     instruments::{
-        LevelCouponBond, ZeroCouponBond,
         CurrencyForward, CurrencyPair, Deposit, ForwardRateAgreement, InterestRateSwap, LegTerms,
-        OvernightIndex, OvernightSwap, SwapCurves, SwapSide,
+        LevelCouponBond, OvernightIndex, OvernightSwap, SwapCurves, SwapSide, ZeroCouponBond,
         bond_yield::YieldConvention,
         explain_g_spread,
         fixed_bond::FixedBond,
@@ -32,12 +31,8 @@ const CONVENTIONS: [BusinessDayConvention; 3] = [
     BusinessDayConvention::ModifiedFollowing,
     BusinessDayConvention::Preceding,
 ];
-const COMPOUNDINGS: [Compounding; 4] = [
-    Compounding::Simple,
-    Compounding::Annual,
-    Compounding::Monthly,
-    Compounding::Continuous,
-];
+const COMPOUNDINGS: [Compounding; 4] =
+    [Compounding::Simple, Compounding::Annual, Compounding::Monthly, Compounding::Continuous];
 
 #[derive(Arbitrary, Debug)]
 struct Drawn {

@@ -7,8 +7,8 @@ use libfuzzer_sys::{
     fuzz_target,
 };
 use quant_core::portfolio::{
-    BlackLitterman, ConstrainedFrontier, Covariance, EfficientFrontier, MarketEquilibrium, MaxSharpe, MinVariance,
-    ReturnSeries, RiskParity, TargetReturn,
+    BlackLitterman, ConstrainedFrontier, Covariance, EfficientFrontier, MarketEquilibrium,
+    MaxSharpe, MinVariance, ReturnSeries, RiskParity, TargetReturn,
     black_litterman::{Uncertainty, View},
     constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
     explain_risk_contributions, risk_contributions,

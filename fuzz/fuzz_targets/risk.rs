@@ -8,8 +8,8 @@ use libfuzzer_sys::{
 };
 use quant_core::risk::{
     ComponentRisk, CovarianceEstimator, Distribution, Moments, MonteCarlo, ParametricRisk,
-    SeriesMethod, backtest, ewma_volatility, explain_backtest, explain_series_risk,
-    explain_stress, historical, ledoit_wolf, series_risk, stress,
+    SeriesMethod, backtest, ewma_volatility, explain_backtest, explain_series_risk, explain_stress,
+    historical, ledoit_wolf, series_risk, stress,
 };
 use quant_fuzz::{Number, check, numbers, one};
 

@@ -1,4 +1,4 @@
-//! The session of a browser: its end by another sign-in, and the sign-out of every page.
+//! The session of a browser: its end by another sign-in, the sign-out of every page, and the list.
 
 use account_core::Tier;
 use quant_tests::{
@@ -7,8 +7,13 @@ use quant_tests::{
     requests::PASSWORD,
 };
 
-const PAGES: [&str; 4] =
-    ["/console", "/console/activity", "/console/notifications", "/console/security"];
+const PAGES: [&str; 5] = [
+    "/console",
+    "/console/activity",
+    "/console/notifications",
+    "/console/databases",
+    "/console/security",
+];
 
 async fn app_with(names: &[&str]) -> App {
     let app = App::start().await;
@@ -16,15 +21,6 @@ async fn app_with(names: &[&str]) -> App {
         app.account(name, Tier::Free, 0).await;
     }
     app
-}
-
-/// Signs in in a new browser, and returns the page.
-async fn signed_in<'a>(app: &'a App, name: &str, path: &str) -> (Browser<'a>, Answer) {
-    let mut browser = Browser::new(app);
-    let form = browser.get(path).await;
-    let answer = browser.sign_in(&form, name, PASSWORD).await;
-    let page = browser.follow(&answer).await;
-    (browser, page)
 }
 
 /// Asserts how many sessions of an account are open, that of the browser included.
@@ -37,7 +33,7 @@ async fn assert_open(browser: &mut Browser<'_>, sessions: u32) {
 #[tokio::test]
 async fn a_sign_in_ends_the_former_session_of_its_browser_alone() {
     let app = app_with(&["ada", "bob"]).await;
-    let (mut other, _) = signed_in(&app, "ada", "/console").await;
+    let (mut other, _) = Browser::signed_in(&app, "ada", "/console").await;
     let mut browser = Browser::new(&app);
     let form = browser.get("/console").await;
     for name in ["ada", "ada"] {
@@ -56,7 +52,7 @@ async fn a_sign_in_ends_the_former_session_of_its_browser_alone() {
 async fn every_page_of_the_console_signs_out_without_a_script() {
     let app = app_with(&["ada"]).await;
     for path in PAGES {
-        let (mut browser, page) = signed_in(&app, "ada", path).await;
+        let (mut browser, page) = Browser::signed_in(&app, "ada", path).await;
         assert!(page.body_text.contains("name=\"action\" value=\"sign_out\""), "{path}: {page:?}");
         assert!(!page.body_text.contains("<script"), "{path}");
         let (form, action) = (sealed(&page), ("action", "sign_out"));
@@ -73,4 +69,50 @@ async fn every_page_of_the_console_signs_out_without_a_script() {
         assert_eq!(answer.header("clear-site-data"), Some("\"storage\""), "{path}");
         assert!(browser.get(path).await.body_text.contains("<h1>Sign in</h1>"), "{path}");
     }
+}
+
+/// The values of the buttons that end one session.
+fn endings(page: &Answer) -> Vec<String> {
+    let buttons = page.body_text.split("name=\"id\" value=\"").skip(1);
+    buttons.filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn a_session_of_the_list_ends_alone_or_all_end_at_once() {
+    let app = app_with(&["ada", "eve"]).await;
+    let path = "/console/security";
+    let (mut browser, _) = Browser::signed_in(&app, "ada", path).await;
+    let (mut other, _) = Browser::signed_in(&app, "ada", path).await;
+    let (mut third, _) = Browser::signed_in(&app, "ada", path).await;
+    let (mut eve, evil) = Browser::signed_in(&app, "eve", path).await;
+
+    let page = browser.get(path).await;
+    assert!(page.body_text.contains(">this session</td>"), "{page:?}");
+    let listed = endings(&page);
+    assert_eq!(listed.len(), 2, "a button for each other session: {page:?}");
+    // The number of another account's session ends nothing.
+    let ending = [("action", "end_session"), ("id", listed[0].as_str())];
+    eve.submit(path, &evil, &ending).await.expect(200);
+    assert_open(&mut browser, 3).await;
+    browser.post(path, &ending).await.expect(400);
+    // The newest session is listed first.
+    let page = browser.submit(path, &page, &ending).await;
+    assert!(page.body_text.contains("The session has ended."), "{page:?}");
+    assert_open(&mut browser, 2).await;
+    assert!(third.get(path).await.body_text.contains("<h1>Sign in</h1>"));
+    assert_open(&mut other, 2).await;
+
+    let left = browser.submit(path, &page, &[("action", "sign_out_everywhere")]).await;
+    assert!(left.body_text.contains("You are signed out everywhere"), "{left:?}");
+    for ended in [&mut browser, &mut other] {
+        assert!(ended.get(path).await.body_text.contains("<h1>Sign in</h1>"));
+    }
+    assert_open(&mut eve, 1).await;
+}
+
+#[tokio::test]
+async fn the_page_of_applications_leads_back_to_the_console() {
+    let app = app_with(&["ada"]).await;
+    let (_, page) = Browser::signed_in(&app, "ada", "/account/applications").await;
+    assert!(page.body_text.contains("<a href=\"/console\">"), "{page:?}");
 }

@@ -48,7 +48,7 @@ use Cors::{Everybody, Nobody};
 
 /// The routes that the document does not describe. A route without `GET` is asked for its refusal.
 #[rustfmt::skip]
-const ROUTES: [(&str, Cache, Cors); 43] = [
+const ROUTES: [(&str, Cache, Cors); 44] = [
     ("/",                                            Asks,   Nobody),
     ("/docs",                                        Asks,   Nobody),
     ("/docs/",                                       Asks,   Nobody),
@@ -73,6 +73,7 @@ const ROUTES: [(&str, Cache, Cors); 43] = [
     ("/console",                                     Never,  Nobody),
     ("/console/activity",                            Never,  Nobody),
     ("/console/notifications",                       Never,  Nobody),
+    ("/console/databases",                           Never,  Nobody),
     ("/console/security",                            Never,  Nobody),
     ("/console/register",                            Never,  Nobody),
     ("/console/forgot",                              Never,  Nobody),

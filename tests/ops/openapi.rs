@@ -1,6 +1,6 @@
 //! The generated files are current: the document, the table of operations, the list of computations.
 
-use std::fmt::Write as _;
+use std::{collections::HashMap, fmt::Write as _};
 
 use account_core::Tier;
 use poem::http::Method;
@@ -100,6 +100,17 @@ fn every_operation_has_the_fields_that_generators_and_readers_need() {
                 "{path} has no example of an answer"
             );
         }
+    }
+}
+
+#[test]
+fn every_operation_has_a_summary_of_its_own() {
+    let paths = openapi::DOCUMENT["paths"].as_object().expect("paths").values();
+    let operations = paths.flat_map(|methods| methods.as_object().expect("methods").values());
+    let mut known = HashMap::new();
+    for operation in operations {
+        let (summary, id) = (&operation["summary"], &operation["operationId"]);
+        assert_eq!(known.insert(summary.to_string(), id), None, "{id} repeats {summary}");
     }
 }
 

@@ -116,3 +116,16 @@ async fn pages_load_nothing_from_another_host() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_parameter_is_listed_with_its_type_range_unit_and_default() {
+    let app = App::start().await;
+    let page = get(&app, "/docs/get_usage", &[]).await;
+    page.expect(200);
+    let (_, row) = page.body_text.split_once("<code>days</code>").expect("the parameter `days`");
+    let (row, _) = row.split_once("</tr>").expect("a row ends");
+    for part in ["<td>query</td>", "<td>integer<br>", "≥ 1, ≤ 366", "UTC days", "<code>30</code>"]
+    {
+        assert!(row.contains(part), "{part}: {row}");
+    }
+}

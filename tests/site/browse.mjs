@@ -10,6 +10,8 @@ mkdirSync(pictures, { recursive: true });
 /** Compressed bytes of a cold visit. */
 const HEAVIEST = 600 * 1024;
 const PAGES = { front: "/", reference: "/docs", errors: "/docs/errors", operation: "/docs/price_european_option", list: "/playground", playground: "/playground/price_european_option", register: "/console/register", console: "/console" };
+/** The pages of an account, for a browser that is signed in. */
+const CONSOLE = { overview: "/console", activity: "/console/activity", notifications: "/console/notifications", databases: "/console/databases", security: "/console/security", applications: "/account/applications" };
 const SIZES = { wide: { width: 1280, height: 900 }, narrow: { width: 390, height: 844 } };
 
 let checks = 0;
@@ -19,7 +21,9 @@ function check(name, holds, found) {
   console.log(`ok ${name}`);
 }
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+// No name of a host leads anywhere: the pages must do with this service alone.
+const args = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"];
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args });
 
 /** Opens a page in a fresh browser; `visit.bytes` counts what came over the network. */
 async function open(path, options) {
@@ -36,18 +40,82 @@ async function open(path, options) {
   return visit;
 }
 
-async function look(name, path, size, colorScheme) {
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+async function graveFaults(page) {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => [id, nodes[0].html]);
+}
+
+/** Looks at a page; `storageState` is that of a browser that is signed in. */
+async function look(name, path, size, colorScheme, storageState) {
   const title = `${name} ${size} ${colorScheme}`;
-  const visit = await open(path, { viewport: SIZES[size], colorScheme });
-  await visit.page.screenshot({ path: `${pictures}/${name}-${size}-${colorScheme}.png` });
-  const { violations } = await new AxeBuilder({ page: visit.page }).analyze();
-  const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  check(`${title} has no serious fault of accessibility`, grave.length === 0, grave.map(({ id, nodes }) => [id, nodes[0].html]));
-  const overflow = await visit.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  check(`${title} is no wider than the screen`, overflow <= 0, overflow);
-  check(`${title} asks no other host and has no fault`, visit.foreign.length + visit.errors.length === 0, visit);
+  const visit = await open(path, { viewport: SIZES[size], colorScheme, storageState });
+  await visit.page.screenshot({ path: `${pictures}/${name}-${size}-${colorScheme}.png`, fullPage: storageState !== undefined });
+  const faults = await graveFaults(visit.page);
+  check(`${title} has no serious fault of accessibility`, faults.length === 0, faults);
+  check(`${title} is no wider than the screen`, (await overflow(visit.page)) <= 0, await overflow(visit.page));
+  check(`${title} asks no other host and has no fault`, visit.foreign.length + visit.errors.length === 0, visit.errors.concat(visit.foreign));
   check(`${title} weighs ${Math.round(visit.bytes / 1024)} KiB`, visit.bytes <= HEAVIEST, visit.bytes);
   await visit.page.context().close();
+}
+
+/** Looks at pages at each size in both schemes. */
+async function lookAtAll(pages, storageState) {
+  for (const [name, path] of Object.entries(pages)) {
+    // The rules of accessibility take long on the reference: both schemes at once use both cores.
+    for (const size of Object.keys(SIZES)) await Promise.all(["light", "dark"].map((scheme) => look(name, path, size, scheme, storageState)));
+  }
+}
+
+async function theNetworkIsCut() {
+  const page = await browser.newPage();
+  const reached = await page.goto("http://example.com/").then(() => "an answer", (error) => error.message);
+  check("no name of a host leads anywhere", reached.includes("ERR_NAME_NOT_RESOLVED"), reached);
+  await page.close();
+}
+
+/** The pictures of a computation at each size in both schemes; `inspect` checks those of each size. */
+async function drawn(id, inspect) {
+  for (const size of Object.keys(SIZES)) {
+    for (const colorScheme of ["light", "dark"]) {
+      const { page, errors } = await open(`/playground/${id}`, { viewport: SIZES[size], colorScheme });
+      await page.fill("#api-key", key);
+      await page.click("#compute");
+      await page.waitForSelector("#picture svg");
+      await page.locator("#picture").screenshot({ path: `${pictures}/${id}-${size}-${colorScheme}.png` });
+      if (colorScheme === "light") await inspect(page, size);
+      const wide = await overflow(page);
+      check(`the picture of ${id} fits ${size} ${colorScheme}`, wide <= 0 && errors.length === 0, [wide, errors]);
+      await page.context().close();
+    }
+  }
+}
+
+const count = (page, selector) => page.locator(`#picture ${selector}`).count();
+const legends = (page) => page.$$eval("#picture svg", (all) => all.map((svg) => [...svg.querySelectorAll("text")].map((text) => text.textContent)).flat());
+
+async function drawWhatIsSentBesideTheAnswer() {
+  await drawn("trace_efficient_frontier", async (page, size) => {
+    const names = await legends(page);
+    const all = ["efficient frontier", "single assets", "tangency portfolio", "capital market line"];
+    check(`the frontier is drawn with its names, ${size}`, all.every((name) => names.includes(name)), names);
+    const marks = [await count(page, "svg"), await count(page, "polyline"), await count(page, "circle"), await count(page, "path")];
+    // Three assets and their sample in the legend; the tangency portfolio and its sample.
+    check(`the frontier has its assets and its tangency portfolio, ${size}`, marks.join() === "1,2,4,2", marks);
+  });
+  await drawn("compute_capital_ratios", async (page, size) => {
+    const bars = await page.$$eval("#picture rect > title", (all) => all.map((title) => title.textContent));
+    check(`each capital ratio is a bar, ${size}`, bars.length === 4 && bars[0].endsWith(": 4.5") && bars[2].endsWith(": 9.5"), bars);
+    const marks = await page.$$eval("#picture line.mark-1", (all) => all.slice(0, 4).map((line) => Number(line.getAttribute("y1"))));
+    const tops = await page.$$eval("#picture rect:has(title)", (all) => all.map((bar) => Number(bar.getAttribute("y"))));
+    check(`a ratio at its minimum reaches the mark, and a higher one passes it, ${size}`, Math.abs(marks[0] - tops[0]) < 0.01 && tops[2] < marks[2] - 5, [marks, tops]);
+  });
+  await drawn("measure_shannon_entropy", async (page, size) => {
+    const bars = await page.$$eval("#picture svg", (all) => all.map((svg) => [...svg.querySelectorAll("rect > title")].map((title) => Number(title.textContent.split(": ")[1]))));
+    check(`the probabilities are bars, ${size}`, bars.length === 2 && bars[0].join() === "0.5,0.25,0.25", bars);
+    check(`the contributions sum to the entropy, ${size}`, bars[1].reduce((sum, part) => sum + part) === 1.5, bars);
+  });
 }
 
 async function computeInPlayground() {
@@ -114,11 +182,6 @@ async function emailedCode() {
   throw new Error("no e-mail has a code");
 }
 
-async function graveFaults(page) {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => [id, nodes[0].html]);
-}
-
 /** From no account to its end: registration, a price, the chart of its calls, deletion. */
 async function liveInConsole() {
   const { page } = await open("/console/register", { viewport: SIZES.wide });
@@ -144,14 +207,18 @@ async function liveInConsole() {
   check("the new account buys a price", (await page.textContent("#charge")).includes("345 are left"), await page.textContent("#charge"));
   await page.goto(`${service}/console`);
   check("the console has the balance", (await page.textContent("#balance")) === "345", await page.textContent("#balance"));
-  const chart = await page.getAttribute("main svg", "aria-label");
-  check("the chart has the call of today", chart.endsWith(": 1"), chart);
-  for (const path of ["", "/activity", "/notifications", "/security"]) {
-    await page.goto(`${service}/console${path}`);
-    await page.screenshot({ path: `${pictures}/console${path.replace("/", "-")}.png`, fullPage: true });
-    const faults = await graveFaults(page);
-    check(`/console${path} has no serious fault of accessibility`, faults.length === 0, faults);
-  }
+  const charts = () => page.$$eval("main svg", (all) => all.map((svg) => svg.getAttribute("aria-label")));
+  const figures = (all) => all.map((label) => label.match(/\d+$/)[0]).join();
+  const first = await charts();
+  check("the charts have the call of today and its endpoint", figures(first) === "1,5,1,5" && first[2].includes("/quantlib/pricing/bs/price"), first);
+  await page.goto(`${service}/playground/price_european_option`);
+  await page.fill("#api-key", own);
+  await page.click("#compute");
+  await page.waitForSelector("#result table");
+  await page.goto(`${service}/console`);
+  check("a second call moves the charts", figures(await charts()) === "2,10,2,10", await charts());
+  await page.goto(`${service}/console/databases`);
+  await lookAtAll(CONSOLE, await page.context().storageState());
   const other = await page.context().newPage();
   await other.goto(`${service}/playground/price_european_option`);
   await other.fill("#api-key", own);
@@ -177,12 +244,11 @@ async function liveInConsole() {
 }
 
 try {
-  for (const [name, path] of Object.entries(PAGES)) {
-    // The rules of accessibility take long on the reference: both schemes at once use both cores.
-    for (const size of Object.keys(SIZES)) await Promise.all(["light", "dark"].map((scheme) => look(name, path, size, scheme)));
-  }
+  await theNetworkIsCut();
+  await lookAtAll(PAGES);
   await computeInPlayground();
   await convergeInPlayground();
+  await drawWhatIsSentBesideTheAnswer();
   await callFromFrontPage();
   await liveInConsole();
   console.log(`${checks} checks`);

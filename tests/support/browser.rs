@@ -51,6 +51,21 @@ impl<'a> Browser<'a> {
         self.send(request, encode(pairs)).await
     }
 
+    /// Sends a form of a page, with the sealed value of the page.
+    pub async fn submit(&mut self, path: &str, page: &Answer, pairs: &[(&str, &str)]) -> Answer {
+        let form = sealed(page);
+        self.post(path, &[&[("form", &form[..])], pairs].concat()).await
+    }
+
+    /// A browser that is signed in, with the page that it asked for.
+    pub async fn signed_in(app: &'a App, name: &str, path: &str) -> (Self, Answer) {
+        let mut browser = Self::new(app);
+        let form = browser.get(path).await;
+        let answer = browser.sign_in(&form, name, PASSWORD).await;
+        let page = browser.follow(&answer).await;
+        (browser, page)
+    }
+
     /// Follows the redirect that answers a form.
     pub async fn follow(&mut self, answer: &Answer) -> Answer {
         assert_eq!(answer.status, 303, "{answer:?}");

@@ -16,11 +16,14 @@ use crate::http::{Anonymous, form::Form};
 
 mod activity;
 mod chart;
+mod databases;
+mod email_address;
 mod notifications;
 mod overview;
 mod recovery;
 mod registration;
 mod security;
+mod sessions;
 mod visit;
 
 /// Returns the routes of the console.
@@ -98,6 +101,7 @@ async fn show_view(view: View, visit: &Visit, notice: Option<Notice>) -> Result<
         View::Overview => overview::show(visit).await,
         View::Activity => activity::show(visit).await,
         View::Notifications => notifications::show(visit, notice).await,
+        View::Databases => databases::show(visit, notice).await,
         View::Security => security::show(visit, notice).await,
     }
 }
@@ -106,6 +110,7 @@ async fn show_view(view: View, visit: &Visit, notice: Option<Notice>) -> Result<
 async fn change_view(view: View, visit: &Visit, form: &Form) -> Result<FormOutcome, Error> {
     match view {
         View::Notifications => notifications::change(visit, form).await,
+        View::Databases => databases::change(visit, form).await,
         View::Security => security::change(visit, form).await,
         // These pages have no form.
         View::Overview | View::Activity => Ok(FormOutcome::Leave(page::expired())),

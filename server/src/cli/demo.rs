@@ -2,15 +2,24 @@
 
 use std::path::Path;
 
-use account_core::{Email, NewAccount, Tier, Username};
+use account_core::{Email, NewAccount, Password, Tier, Username};
 use clap::{Args, Parser};
 use poem_openapi::types::{Example, ToJSON};
+use rand::{
+    distr::{Alphanumeric, SampleString},
+    rand_core::UnwrapErr,
+    rngs::SysRng,
+};
 
 use super::{command_error::CommandError, serve};
 use crate::{api::quantlib::pricing::European, app::App, clock::Clock, config::ServeArgs};
 
 /// Credits of the demo's account.
 const CREDITS: u64 = 1_000_000;
+/// The e-mail address of the demo's account.
+const EMAIL: &str = "demo@example.com";
+/// The characters of the password of the demo's account.
+const PASSWORD_CHARACTERS: usize = 16;
 
 #[derive(Args, Debug)]
 pub(super) struct DemoArgs {
@@ -40,10 +49,11 @@ pub(super) async fn run(args: &DemoArgs) -> Result<(), CommandError> {
     let listener = serve::bind(config.bind).await?;
     config.bound_to(listener.local_addr()?);
     let app = App::start(&config, Clock::system()).await?;
+    let password = Alphanumeric.sample_string(&mut UnwrapErr(SysRng), PASSWORD_CHARACTERS);
     let account = NewAccount {
-        email: Email::parse("demo@example.com")?,
+        email: Email::parse(EMAIL)?,
         username: Username::parse("demo")?,
-        password: None,
+        password: Some(Password::choose(&password)?),
         tier: Tier::Enterprise,
         credits: Some(CREDITS),
         hourly_limit: None,
@@ -51,16 +61,18 @@ pub(super) async fn run(args: &DemoArgs) -> Result<(), CommandError> {
     };
     let created = app.service().accounts.create_account(account, app.service().clock.now()).await?;
     let address = listener.local_addr()?.to_string();
-    print!("{}", welcome(&address, created.api_key.expose(), folder.path()));
+    print!("{}", welcome(&address, created.api_key.expose(), &password, folder.path()));
     serve::serve(app, &config, listener).await
 }
 
-fn welcome(address: &str, key: &str, folder: &Path) -> String {
+fn welcome(address: &str, key: &str, password: &str, folder: &Path) -> String {
     let folder = folder.display();
     let body = European::example().to_json().unwrap_or_default();
     format!(
         "quant-server demo: throw-away data, tier ENTERPRISE, {CREDITS} credits\n  \
          reference   http://{address}/docs\n  \
+         playground  http://{address}/playground\n  \
+         console     http://{address}/console (sign in as {EMAIL}, password {password})\n  \
          data        {folder}/ (gone when this ends)\n  \
          e-mails     {folder}/mail/\n\
          API key: {key}\n\

@@ -94,7 +94,7 @@ function ofRows(title, rows) {
   if (!y.length) return null;
   if (x === undefined) {
     const text = Object.keys(rows[0]).find((name) => typeof rows[0][name] === "string");
-    const bars = rows.map((row, index) => ({ name: text ? row[text] : String(index + 1), value: row[y[0]] }));
+    const bars = rows.map((row, index) => ({ name: text ? String(row[text]) : String(index + 1), value: row[y[0]] }));
     return Chart.bars({ title, xName: text || "number", yName: y[0], bars });
   }
   const alike = y.filter((name) => /rate|return|yield/.test(name) === /rate|return|yield/.test(y[0])).slice(0, 4);
@@ -131,9 +131,82 @@ function payoff(made, data) {
     series: [
       { name: "payoff", points },
       { name: "payoff less price", points: left },
-      { name: "price today", points: [[made[name], data.price]], isPoints: true },
+      { name: "price today", points: [[made[name], data.price]], shape: "disc" },
     ],
   })];
+}
+
+/** The efficient frontier with its assets, and the line from the riskless rate through the tangency portfolio. */
+function frontier(made, { frontier: portfolios, tangency, rf_rate: riskless }) {
+  const place = (portfolio) => [portfolio.volatility, portfolio.expected_return];
+  const assets = made.expected_returns.map((expected, index) => [Math.sqrt(made.covariance_matrix[index][index]), expected]);
+  const series = [
+    { name: "efficient frontier", points: portfolios.map(place), shape: portfolios.length > 1 ? undefined : "disc" },
+    { name: "single assets", points: assets, shape: "disc", labels: assets.map((_, index) => String(index + 1)) },
+  ];
+  if (tangency && tangency.volatility > 0) {
+    series.push({ name: "tangency portfolio", points: [place(tangency)], shape: "diamond" });
+    const slope = (tangency.expected_return - riskless) / tangency.volatility;
+    const farthest = Math.max(...series.flatMap(({ points }) => points.map(([x]) => x)));
+    series.push({ name: "capital market line", points: [0, farthest].map((x) => [x, riskless + slope * x]) });
+  }
+  return [Chart.lines({
+    title: "Efficient frontier, single assets and tangency portfolio",
+    xName: "volatility, an annual decimal", yName: "expected return, an annual decimal", series,
+  })];
+}
+
+/** The ratios of Basel III with their minimums, as fractions. */
+const RATIOS = [
+  ["cet1_ratio", "CET1", 0.045],
+  ["tier1_ratio", "tier 1", 0.06],
+  ["total_capital_ratio", "total", 0.08],
+  ["leverage_ratio", "leverage", 0.03],
+];
+
+/** Each capital ratio beside its minimum, in percent. */
+function capitalRatios(_, data) {
+  const percent = (fraction) => Number((100 * fraction).toPrecision(12));
+  const present = RATIOS.filter(([field]) => isNumber(data[field]));
+  const bars = present.map(([field, name, least]) => ({ name: `${name}\nmin. ${percent(least)}`, value: percent(data[field]), mark: percent(least) }));
+  return [Chart.bars({ title: "Capital ratios and their minimums", xName: "", yName: "percent", bars, names: ["ratio", "minimum"] })];
+}
+
+/** The outcomes that the pictures of a distribution show. */
+const MOST_OUTCOMES = 200;
+
+/** The unit of an entropy by the base of its logarithm. */
+const unitOfBase = (base) => (base === 2 ? "bits" : Math.abs(base - Math.E) < 1e-12 ? "nats" : `units of base ${base}`);
+
+/** The probabilities of a distribution, and the part −p·log p of the entropy that each outcome has. */
+function entropy({ probabilities }, { shannon_entropy: whole, base }) {
+  const shown = probabilities.slice(0, MOST_OUTCOMES);
+  const xName = shown.length < probabilities.length ? `outcome, the first ${MOST_OUTCOMES}` : "outcome";
+  const bars = (value, mark) => shown.map((probability, index) => ({ name: String(index + 1), value: value(probability), mark }));
+  const part = (probability) => (probability > 0 ? (-probability * Math.log(probability)) / Math.log(base) : 0);
+  return [
+    Chart.bars({
+      title: "Probabilities", xName, yName: "probability",
+      bars: bars((probability) => probability, 1 / probabilities.length), names: ["probability", "equally likely outcomes"],
+    }),
+    Chart.bars({
+      title: `Contributions to the entropy of ${whole} ${unitOfBase(base)}`, xName,
+      yName: `−p·log p in ${unitOfBase(base)}, the sum is ${Number(whole.toPrecision(6))}`, bars: bars(part),
+    }),
+  ];
+}
+
+/** The pictures of computations whose request is drawn beside their answer. */
+const OF_REQUEST_AND_ANSWER = {
+  trace_efficient_frontier: frontier,
+  compute_capital_ratios: capitalRatios,
+  measure_shannon_entropy: entropy,
+};
+
+/** All pictures of a call. */
+function picturesOf(made, data) {
+  const own = OF_REQUEST_AND_ANSWER[facts.id];
+  return own ? own(made, data) : [...payoff(made, data), ...pictures(data)];
 }
 
 function tellCharge({ cost, balance }) {
@@ -153,7 +226,7 @@ async function compute() {
     const answer = await call();
     tellCharge(answer);
     byId("result").replaceChildren(table(answer.data));
-    byId("picture").replaceChildren(...payoff(made, answer.data), ...pictures(answer.data));
+    byId("picture").replaceChildren(...picturesOf(made, answer.data));
   } catch (error) {
     byId("picture").replaceChildren();
     tellFault(byId("result"), error);

@@ -34,9 +34,8 @@ impl Subscriptions {
         let call = caller.context();
         let account = caller.caller();
         let name = body.database_name.as_str();
-        let databases = &call.state.settings.databases;
-        if !databases.iter().any(|known| known == name) {
-            return Err(refuse_by(call, unknown_database(databases)));
+        if !is_offered(call, name) {
+            return Err(refuse_by(call, unknown_database(&call.state.settings.databases)));
         }
         let subscribed = call.state.accounts.subscribe(account.id, name, call.at).await;
         Ok(Answer::new(Subscription::from(subscribed.map_err(|error| refuse(call, &error))?)))
@@ -94,6 +93,11 @@ impl Subscriptions {
             subscriptions,
         }))
     }
+}
+
+/// Returns whether the service offers a database of this name.
+pub(in crate::api) fn is_offered(call: &RequestContext, name: &str) -> bool {
+    call.state.settings.databases.iter().any(|known| known == name)
 }
 
 /// Returns the answer to a failed unsubscription: an absent subscription has a text of its own.

@@ -115,6 +115,7 @@ impl ColumnarOperation {
             style: None,
         };
         MetaOperation {
+            summary: single.summary.map(|summary| self.summary(summary)),
             description: Some(&self.description),
             params: vec![fields],
             request: Some(MetaRequest {

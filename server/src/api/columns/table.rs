@@ -1,6 +1,6 @@
 //! The lines of columnar operations.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use poem_openapi::{
     registry::{MetaSchemaRef, Registry},
@@ -44,6 +44,7 @@ pub struct ColumnarOperation {
     pub(super) register: fn(&mut Registry),
     pub(super) example: fn() -> Value,
     pub(super) description: String,
+    summary: OnceLock<String>,
 }
 
 /// A line of the table.
@@ -212,7 +213,14 @@ impl ColumnarOperation {
             register: line.register,
             example: line.example,
             description: description(single),
+            summary: OnceLock::new(),
         }
+    }
+
+    /// Returns the summary, which is that of the single operation with the words that tell the two
+    /// apart.
+    pub(super) fn summary(&self, single: &str) -> &str {
+        self.summary.get_or_init(|| format!("{}, in columns.", single.trim_end_matches('.')))
     }
 
     /// Returns the schema of the single request.

@@ -1,6 +1,6 @@
-//! The inbox, and the preferences: the channels of broadcasts, and the cap of credits a day.
+//! The inbox, and the preferences: the channels and the chat of broadcasts, and the cap of credits a day.
 
-use account_core::{Error, NotificationId, PreferenceChanges, ProfileChanges};
+use account_core::{ChatId, Error, NotificationId, PreferenceChanges, ProfileChanges};
 use askama::Template;
 use poem::Response;
 
@@ -18,6 +18,11 @@ struct Inbox {
     entries: Vec<InboxEntry>,
     by_email: bool,
     in_app: bool,
+    by_messaging: bool,
+    /// The chat on the messaging channel, empty where there is none.
+    chat: String,
+    /// True where the service has a messaging channel.
+    has_messaging: bool,
     /// The cap of credits a day, empty where there is none.
     cap: String,
     spent: u64,
@@ -56,6 +61,11 @@ pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Respon
         entries: entries.collect(),
         by_email: preferences.notify_email,
         in_app: preferences.notify_in_app,
+        by_messaging: preferences.notify_messaging,
+        chat: preferences
+            .messaging_chat_id
+            .map_or_else(String::new, |chat| chat.as_str().to_owned()),
+        has_messaging: visit.call().state.settings.has_messaging,
         cap: profile.spend_cap_per_day.map(|cap| cap.to_string()).unwrap_or_default(),
         spent,
     };
@@ -80,13 +90,17 @@ pub(super) async fn change(visit: &Visit, form: &Form) -> Result<FormOutcome, Er
             }
         }
         "preferences" => {
-            let changes = PreferenceChanges {
-                notify_email: Some(!form.field("by_email").is_empty()),
-                notify_in_app: Some(!form.field("in_app").is_empty()),
-                ..PreferenceChanges::default()
-            };
+            let changes = preference_changes(form)?;
             accounts.change_preferences(account, changes).await?;
             "The channels are saved."
+        }
+        "test" if call.state.settings.has_messaging => {
+            if accounts.send_test_message(account, call.at).await? {
+                "A test message is on its way."
+            } else {
+                let text = "The last test message is less than a minute old.";
+                return Ok(FormOutcome::Again(Notice::fault(text)));
+            }
         }
         "cap" => {
             let changes = ProfileChanges::parse_cap(form.field("cap"))?;
@@ -96,4 +110,17 @@ pub(super) async fn change(visit: &Visit, form: &Form) -> Result<FormOutcome, Er
         _ => return Ok(FormOutcome::Leave(page::expired())),
     };
     Ok(FormOutcome::Again(Notice::done(done)))
+}
+
+/// Reads the channels and the chat; an empty chat removes the stored one.
+fn preference_changes(form: &Form) -> Result<PreferenceChanges, Error> {
+    let is_set = |name| Some(!form.field(name).is_empty());
+    let chat = form.field("chat").trim();
+    let chat = if chat.is_empty() { None } else { Some(ChatId::parse(chat)?) };
+    Ok(PreferenceChanges {
+        notify_email: is_set("by_email"),
+        notify_in_app: is_set("in_app"),
+        notify_messaging: is_set("by_messaging"),
+        messaging_chat_id: Some(chat),
+    })
 }

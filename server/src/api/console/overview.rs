@@ -31,6 +31,8 @@ struct OverviewPage {
     credits: u64,
     /// Calls and credits a day as SVG.
     charts: [String; 2],
+    /// Calls and credits by endpoint as SVG.
+    endpoint_charts: [String; 2],
     endpoints: Vec<EndpointRow>,
 }
 
@@ -70,6 +72,11 @@ fn overview(
         credits: usage.credits_used,
         milliseconds: format!("{:.1}", usage.avg_response_time_ms),
     });
+    let endpoints: Vec<EndpointRow> = rows.collect();
+    let by_endpoint = |title, value: fn(&EndpointRow) -> u64| {
+        let bars = endpoints.iter().map(|row| Bar { name: row.path.clone(), value: value(row) });
+        chart::rows(title, &bars.collect::<Vec<_>>())
+    };
     let days: HashMap<NaiveDate, (u64, u64)> =
         report.daily.iter().map(|day| (day.date, (day.request_count, day.credits_used))).collect();
     OverviewPage {
@@ -91,7 +98,11 @@ fn overview(
                 &bars(today, |day| days.get(&day).map_or(0, |day| day.1)),
             ),
         ],
-        endpoints: rows.collect(),
+        endpoint_charts: [
+            by_endpoint("Calls by endpoint", |row| row.calls),
+            by_endpoint("Credits by endpoint", |row| row.credits),
+        ],
+        endpoints,
     }
 }
 

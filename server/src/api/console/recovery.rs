@@ -2,10 +2,10 @@
 
 use account_core::{Code, Email, Error, Password};
 use askama::Template;
-use poem::{Request, Response, http::StatusCode};
+use poem::{Request, Response};
 use serde_json::json;
 
-use super::visit::{Notice, finish, status, told};
+use super::visit::{Notice, PASSWORD_CHANGED, SIGN_IN_AGAIN, finish, leave_page, status, told};
 use crate::{
     api::{
         account::password::send_reset_code,
@@ -88,11 +88,7 @@ pub(super) async fn reset(anonymous: Anonymous, mut request: Request) -> Respons
     };
     let browser = Browser::of(&request, &call.state.settings);
     match changed(&anonymous, &email, &form).await {
-        Ok(()) => page::message(
-            StatusCode::OK,
-            "The password is changed",
-            "All sessions have ended. Sign in with the new password.",
-        ),
+        Ok(()) => leave_page(PASSWORD_CHANGED, SIGN_IN_AGAIN),
         Err(error) => match told(&error) {
             Some(text) => ask_code(call, &browser, &email, Some(Notice::fault(text))),
             None => page::failed(call, &error),

@@ -1,14 +1,15 @@
-//! The key, the password, the second factor, sessions, and the end of the account.
+//! The key, the password, the e-mail address, the second factor, sessions, and the end of the account.
 
 use account_core::{ApiKey, Confirmation, Email, Error, KeyStatus, Password};
 use askama::Template;
 use poem::{Response, http::StatusCode};
 
-use super::visit::{FormOutcome, Frame, Notice, View, Visit, status};
-use crate::{
-    api::browser::{page, session},
-    http::form::Form,
+use super::{
+    email_address,
+    sessions::{self, OpenSessions},
+    visit::{FormOutcome, Frame, Notice, PASSWORD_CHANGED, SIGN_IN_AGAIN, View, Visit, status},
 };
+use crate::{api::browser::page, http::form::Form};
 
 #[derive(Template)]
 #[template(path = "console/security.html")]
@@ -19,7 +20,7 @@ struct Security {
     key_made: Option<String>,
     is_suspended: bool,
     has_second_factor: bool,
-    sessions: u64,
+    sessions: OpenSessions,
 }
 
 /// The page of a new key, which is shown once.
@@ -34,10 +35,9 @@ pub(super) struct KeyPage<'a> {
 
 /// Shows the page.
 pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Response, Error> {
-    let (call, account) = (visit.call(), visit.account);
-    let accounts = &call.state.accounts;
-    let profile = accounts.profile(account).await?;
-    let sessions = accounts.sessions(account, 1, 0, call.at).await?.total;
+    let accounts = &visit.call().state.accounts;
+    let profile = accounts.profile(visit.account).await?;
+    let sessions = sessions::open_sessions(visit).await?;
     let status = status(notice.as_ref());
     let shown = Security {
         frame: visit.frame(View::Security, notice),
@@ -60,6 +60,8 @@ pub(super) async fn change(visit: &Visit, form: &Form) -> Result<FormOutcome, Er
             Ok(FormOutcome::Leave(new_key(visit, &key)))
         }
         "password" => change_password(visit, form).await,
+        "email" => email_address::request(visit, form).await,
+        "confirm_email" => email_address::confirm(visit, form).await,
         "second_factor_on" => {
             accounts.enable_mfa(account, call.at).await?;
             Ok(FormOutcome::Again(Notice::done("Each sign-in asks for a code from now on.")))
@@ -69,13 +71,12 @@ pub(super) async fn change(visit: &Visit, form: &Form) -> Result<FormOutcome, Er
             accounts.disable_mfa(account, &password, call.at).await?;
             Ok(FormOutcome::Again(Notice::done("Sign-ins ask for no code any more.")))
         }
-        "end_sessions" => {
-            accounts.end_sessions(account, Some(&visit.token)).await?;
-            Ok(FormOutcome::Again(Notice::done("All other sessions have ended.")))
-        }
+        "end_session" => sessions::end_one(visit, form).await,
+        "end_sessions" => sessions::end_others(visit).await,
+        "sign_out_everywhere" => sessions::end_all(visit).await,
         "sign_out" => {
             accounts.logout(&visit.token, account).await?;
-            Ok(FormOutcome::Leave(signed_out(visit, page::see_other("/"))))
+            Ok(FormOutcome::Leave(visit.signed_out(page::see_other("/"))))
         }
         "delete" => delete(visit, form).await,
         _ => Ok(FormOutcome::Leave(page::expired())),
@@ -86,7 +87,7 @@ fn new_key(visit: &Visit, key: &ApiKey) -> Response {
     let shown =
         KeyPage { heading: "The key is replaced", api_key: key.expose(), is_signed_in: false };
     // A replaced key ends every session, this one too.
-    signed_out(visit, page::render(StatusCode::OK, &shown, ""))
+    visit.signed_out(page::render(StatusCode::OK, &shown, ""))
 }
 
 async fn change_password(visit: &Visit, form: &Form) -> Result<FormOutcome, Error> {
@@ -96,12 +97,7 @@ async fn change_password(visit: &Visit, form: &Form) -> Result<FormOutcome, Erro
     let client = visit.anonymous.client();
     let accounts = &call.state.accounts;
     accounts.change_password(visit.account, &current, &new, &client, call.at).await?;
-    let told = page::message(
-        StatusCode::OK,
-        "The password is changed",
-        "All sessions have ended. Sign in with the new password.",
-    );
-    Ok(FormOutcome::Leave(signed_out(visit, told)))
+    Ok(FormOutcome::Leave(visit.leave(PASSWORD_CHANGED, SIGN_IN_AGAIN)))
 }
 
 async fn delete(visit: &Visit, form: &Form) -> Result<FormOutcome, Error> {
@@ -111,16 +107,6 @@ async fn delete(visit: &Visit, form: &Form) -> Result<FormOutcome, Error> {
         (password, _) => Confirmation::Password(Password::attempt(password)),
     };
     call.state.accounts.delete_account(visit.account, &confirmation, call.at).await?;
-    let told = page::message(
-        StatusCode::OK,
-        "The account is deleted",
-        "Its key and all sessions have ended.",
-    );
-    Ok(FormOutcome::Leave(signed_out(visit, told)))
-}
-
-/// Removes the cookie of the session from the browser.
-fn signed_out(visit: &Visit, mut response: Response) -> Response {
-    session::end(&mut response, &visit.call().state.settings);
-    response
+    let text = "Its key and all sessions have ended.";
+    Ok(FormOutcome::Leave(visit.leave("The account is deleted", text)))
 }

@@ -1,6 +1,7 @@
 //! A person who is signed in, and the parts that the pages of the console share.
 
 use account_core::{AccountId, Error, SessionToken};
+use askama::Template;
 use poem::{Response, http::StatusCode};
 use serde_json::json;
 
@@ -8,6 +9,7 @@ use crate::{
     api::browser::{
         page,
         sealed_form::{self, Browser},
+        session,
         sign_in_page::WRONG_CODE,
     },
     http::{Anonymous, RequestContext},
@@ -15,6 +17,11 @@ use crate::{
 
 /// The step that the sealed forms of the console name.
 pub(super) const STEP: &str = "console";
+
+/// The heading of the page after a change of the password.
+pub(super) const PASSWORD_CHANGED: &str = "The password is changed";
+/// The text of that page.
+pub(super) const SIGN_IN_AGAIN: &str = "All sessions have ended. Sign in with the new password.";
 
 /// A page of the console for an account that is signed in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,19 +32,23 @@ pub(super) enum View {
     Activity,
     /// The inbox and its preferences.
     Notifications,
-    /// The key, the password, the second factor, sessions, the end of the account.
+    /// The databases, and the subscriptions to them.
+    Databases,
+    /// The key, the password, the e-mail address, the second factor, sessions, the end of the
+    /// account.
     Security,
 }
 
 impl View {
-    pub(super) const ALL: [Self; 4] =
-        [Self::Overview, Self::Activity, Self::Notifications, Self::Security];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Overview, Self::Activity, Self::Notifications, Self::Databases, Self::Security];
 
     pub(super) const fn path(self) -> &'static str {
         match self {
             Self::Overview => "/console",
             Self::Activity => "/console/activity",
             Self::Notifications => "/console/notifications",
+            Self::Databases => "/console/databases",
             Self::Security => "/console/security",
         }
     }
@@ -47,6 +58,7 @@ impl View {
             Self::Overview => "Overview",
             Self::Activity => "Activity",
             Self::Notifications => "Notifications",
+            Self::Databases => "Databases",
             Self::Security => "Security",
         }
     }
@@ -76,6 +88,29 @@ impl Visit {
         let views = View::ALL.map(|other| (other, other == view)).to_vec();
         Frame { views, notice, form: self.form() }
     }
+
+    /// Removes the cookie of the session, and says why the visit has ended.
+    pub(super) fn leave(&self, heading: &str, text: &str) -> Response {
+        self.signed_out(leave_page(heading, text))
+    }
+
+    /// Removes the cookie of the session from the browser.
+    pub(super) fn signed_out(&self, mut response: Response) -> Response {
+        session::end(&mut response, &self.call().state.settings);
+        response
+    }
+}
+
+/// Shows a page that leads to the sign-in.
+pub(super) fn leave_page(heading: &str, text: &str) -> Response {
+    page::render(StatusCode::OK, &LeavePage { heading, text }, "")
+}
+
+#[derive(Template)]
+#[template(path = "console/leave.html")]
+struct LeavePage<'a> {
+    heading: &'a str,
+    text: &'a str,
 }
 
 /// The parts that all pages share.
@@ -126,10 +161,13 @@ pub(super) fn told(error: &Error) -> Option<String> {
         Error::Invalid { requirement, .. } => match error.field() {
             Some("password" | "new_password") => format!("The password must be {requirement}."),
             Some("username") => format!("The user name must be {requirement}."),
-            Some("email") => format!("The e-mail address must be {requirement}."),
+            Some("email" | "new_email") => format!("The e-mail address must be {requirement}."),
+            Some("messaging_chat_id") => format!("The chat must be {requirement}."),
             _ => format!("{error}."),
         },
         Error::UsernameTaken => "Another account has this user name.".to_owned(),
+        Error::EmailTaken => "Another account has this e-mail address.".to_owned(),
+        Error::AlreadySubscribed => "The account has this subscription already.".to_owned(),
         Error::WrongConfirmation => "The password is wrong.".to_owned(),
         Error::WrongCode => WRONG_CODE.to_owned(),
         Error::Suspended => "The key of this account is suspended. Ask the operator.".to_owned(),

@@ -43,12 +43,9 @@ pub(super) struct OperationPrice {
 
 /// A parameter in the path, the query or a header.
 pub(super) struct DescribedParameter {
-    pub(super) name: String,
     /// `path`, `query` or `header`.
     pub(super) place: String,
-    pub(super) is_required: bool,
-    pub(super) description: String,
-    pub(super) schema: &'static Value,
+    pub(super) field: SchemaField,
 }
 
 /// A status other than success.
@@ -149,13 +146,11 @@ fn example(media: &'static Value) -> Option<&'static Value> {
 
 fn parameter(parameter: &'static Value) -> DescribedParameter {
     let text = |key: &str| parameter[key].as_str().unwrap_or_default().to_owned();
-    DescribedParameter {
-        name: text("name"),
-        place: text("in"),
-        is_required: parameter["required"] == true,
-        description: html(&text("description")),
-        schema: schema::resolved(&parameter["schema"]),
-    }
+    let is_required = parameter["required"] == true;
+    let field = schema::field(text("name"), &parameter["schema"], is_required, 0);
+    // A parameter is described beside its schema.
+    let field = SchemaField { description: html(&text("description")), ..field };
+    DescribedParameter { place: text("in"), field }
 }
 
 fn refusals(operation: &Value) -> Vec<DescribedRefusal> {

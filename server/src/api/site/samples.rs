@@ -40,12 +40,12 @@ struct Call<'a> {
 fn address(operation: &DescribedOperation) -> String {
     let mut path = operation.path.clone();
     let mut query = Vec::new();
-    for parameter in operation.parameters.iter().filter(|parameter| parameter.is_required) {
-        let example = &parameter.schema["example"];
+    for parameter in operation.parameters.iter().filter(|parameter| parameter.field.is_required) {
+        let (name, example) = (&parameter.field.path, &parameter.field.schema["example"]);
         let value = if example.is_null() { "1".to_owned() } else { schema::text_of(example) };
         match parameter.place.as_str() {
-            "path" => path = path.replace(&format!("{{{}}}", parameter.name), &value),
-            "query" => query.push(format!("{}={value}", parameter.name)),
+            "path" => path = path.replace(&format!("{{{name}}}"), &value),
+            "query" => query.push(format!("{name}={value}")),
             _ => {}
         }
     }

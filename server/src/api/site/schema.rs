@@ -8,7 +8,7 @@ use crate::api::openapi::{DOCUMENT, schema_name};
 /// Deepest level of fields that a page shows.
 const DEEPEST: usize = 5;
 
-/// A field of a request or an answer.
+/// A field of a request or an answer, or a parameter.
 #[derive(Debug)]
 pub(super) struct SchemaField {
     /// The path of the field: `instruments[].tenor`.
@@ -76,7 +76,13 @@ fn collect(schema: &'static Value, prefix: &str, depth: usize, fields: &mut Vec<
     }
 }
 
-fn field(path: String, property: &'static Value, is_required: bool, depth: usize) -> SchemaField {
+/// Describes a field by its schema.
+pub(super) fn field(
+    path: String,
+    property: &'static Value,
+    is_required: bool,
+    depth: usize,
+) -> SchemaField {
     let schema = resolved(property);
     let own = |key: &str| {
         [property, schema].into_iter().map(|found| &found[key]).find(|value| !value.is_null())
