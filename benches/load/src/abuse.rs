@@ -5,6 +5,8 @@
 //! document; and latencies of two of a payer's calls and of `/health`, alone and beside each abuse.
 
 mod abusers;
+mod bodies;
+mod document;
 mod grown;
 mod operations;
 
@@ -14,6 +16,7 @@ use account_core::Tier;
 
 use self::{
     abusers::Abusers,
+    bodies::{BARRIER, filled, list},
     operations::{Candidate, Operation},
 };
 use crate::{
@@ -85,20 +88,6 @@ pub(crate) async fn run(target: &Target) -> Result<(), Failure> {
     data.remove().await
 }
 
-/// A list of so many equal items.
-fn list(item: &str, count: usize) -> String {
-    let mut text = format!("{item},").repeat(count);
-    text.pop();
-    format!("[{text}]")
-}
-
-/// A body that is filled to a length with zeros in a field that nothing reads.
-fn filled(body: &str, length: usize) -> String {
-    let rest = body.strip_prefix('{').unwrap_or(body);
-    let zeros = length.saturating_sub(body.len() + 12) / 2;
-    format!("{{\"junk\":{},{rest}", list("0", zeros))
-}
-
 fn call(tool: &str, arguments: &str) -> String {
     format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\
@@ -109,11 +98,6 @@ fn call(tool: &str, arguments: &str) -> String {
 const BOND: &str =
     r#"{"issue_date":"1000-01-01","maturity_date":"1999-01-01","coupon_rate":0.05,"frequency":12}"#;
 const DATE: &str = r#"{"start_date":"2024-01-31","tenor":"1M"}"#;
-const BARRIER: &str = concat!(
-    r#"{"spot":100,"strike":100,"risk_free_rate":0.05,"volatility":0.2,"time_to_maturity":1,"#,
-    r#""barrier":90,"is_knock_in":false,"is_down":true,"n_steps":100000}"#,
-);
-
 fn even_distribution(count: usize) -> String {
     let item = format!("{:.12}", 1.0 / count as f64);
     format!("{{\"probabilities\":{}}}", list(&item, count))

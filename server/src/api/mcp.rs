@@ -18,7 +18,8 @@
 //! | `directory`, `search` | the tools that find and describe tools; the ranking for a question |
 //! | `prompts` | the prompts, and the completion of their arguments |
 //! | `tool_result`, `shape`, `advice` | the result of a call as JSON; that of a success; the text of a failure |
-//! | `results` | the address of a result; results that are shortened, listed and read again |
+//! | `addresses` | the addresses of stored results and of their charts |
+//! | `results` | results that are shortened, listed and read again |
 //! | `stored_form` | the form in which a result is stored, and the envelope that its owner reads |
 //! | `chart` | the pictures of stored results |
 //! | `progress` | the answer of a long call as a stream of events, with its progress |
@@ -29,6 +30,7 @@
 //! the prompts and the words by which people look for tools; tests compare both with the tools.
 
 mod account_tools;
+mod addresses;
 mod advice;
 mod batch;
 mod calls;

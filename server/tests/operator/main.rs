@@ -10,6 +10,7 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -73,29 +74,31 @@ fn account(data: &Path) -> String {
 struct Running {
     process: Child,
     address: SocketAddr,
+    /// The reader of the log: a pipe that nobody reads would stop the service once it is full.
+    log: Option<JoinHandle<String>>,
 }
 
 impl Running {
     fn start(command: &mut Command) -> Self {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = process.stderr.take().unwrap();
+        let log = std::thread::spawn(move || {
+            let mut log = String::new();
+            stderr.read_to_string(&mut log).unwrap();
+            log
+        });
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let address = lines.find_map(|line| {
             line.unwrap().strip_prefix("listening on http://").map(|text| text.parse().unwrap())
         });
-        let address = address.unwrap_or_else(|| {
-            let mut log = String::new();
-            process.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-            panic!("it does not listen: {log}")
-        });
-        Self { process, address }
+        let Some(address) = address else { panic!("it does not listen: {}", log.join().unwrap()) };
+        Self { process, address, log: Some(log) }
     }
 
     /// Ends the service and returns its log.
     fn stop(mut self) -> String {
         self.process.kill().unwrap();
-        let mut log = String::new();
-        self.process.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-        log
+        self.log.take().unwrap().join().unwrap()
     }
 
     /// Sends a request and returns the status, the head and the body of the answer.

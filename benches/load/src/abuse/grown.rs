@@ -8,7 +8,7 @@ use std::{collections::HashMap, fmt};
 
 use serde_json::{Value, json};
 
-use super::operations::resolved;
+use super::document::resolved;
 
 /// The size of a grown example.
 #[derive(Clone, Copy)]

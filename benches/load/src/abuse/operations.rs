@@ -5,7 +5,8 @@ use quant_server::api::openapi::DOCUMENT;
 use serde_json::Value;
 
 use super::{
-    filled,
+    bodies::{BARRIER, filled, list},
+    document::{example_of, request_of, resolved},
     grown::{Size, grown},
 };
 
@@ -149,8 +150,8 @@ impl Operation {
     /// A batch of calls of the tree with the most steps.
     fn batch(&self, calls: usize) -> Candidate {
         let path = "/quantlib/pricing/binomial/barrier";
-        let call = format!("{{\"path\":\"{path}\",\"body\":{}}}", super::BARRIER);
-        let body = format!("{{\"calls\":{}}}", super::list(&call, calls));
+        let call = format!("{{\"path\":\"{path}\",\"body\":{}}}", BARRIER);
+        let body = format!("{{\"calls\":{}}}", list(&call, calls));
         let credits = 5 * u64::try_from(calls).unwrap_or(u64::MAX);
         Candidate { what: format!("{calls} calls"), body, credits }
     }
@@ -161,28 +162,8 @@ fn columns(schema: &Value, example: &Value, rows: usize) -> String {
     let fields = example.as_object().into_iter().flatten().map(|(name, value)| {
         let takes_list = value.is_number() && schema["properties"][name].get("oneOf").is_some();
         let value = value.to_string();
-        let value = if takes_list { super::list(&value, rows) } else { value };
+        let value = if takes_list { list(&value, rows) } else { value };
         format!("\"{name}\":{value}")
     });
     format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
-}
-
-/// The schema that a reference names, or the schema itself.
-pub(super) fn resolved(schema: &'static Value) -> &'static Value {
-    let reference = schema.get("$ref").or_else(|| schema["allOf"][0].get("$ref"));
-    let name = reference.and_then(Value::as_str).and_then(|text| text.rsplit('/').next());
-    name.map_or(schema, |name| &DOCUMENT["components"]["schemas"][name])
-}
-
-/// The example of a body: its own, or that of its schema.
-fn example_of(content: &'static Value) -> &'static Value {
-    content.get("example").unwrap_or_else(|| &resolved(&content["schema"])["example"])
-}
-
-/// The body of the operation with this id.
-fn request_of(id: &str) -> Option<&'static Value> {
-    let paths = DOCUMENT["paths"].as_object()?.values();
-    let mut operations = paths.filter_map(Value::as_object).flat_map(serde_json::Map::values);
-    let found = operations.find(|operation| operation["operationId"] == id)?;
-    Some(&found["requestBody"]["content"]["application/json"])
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
+    addresses::address,
     calls::{Outcome, ToolError},
     context::McpContext,
     gateway_tools::MOST_CALLS,
@@ -171,7 +172,7 @@ impl BatchItem {
         let further: String = further.collect();
         let (tool, cost) = (quoted(tool), outcome.called.cost);
         let uri = match outcome.was_kept {
-            true => format!(r#","uri":"{}""#, results::address(outcome.called.id)),
+            true => format!(r#","uri":"{}""#, address(outcome.called.id)),
             false => String::new(),
         };
         format!(r#"{{"tool":{tool},"status":"ok","data":{data}{further},"cost":{cost}{uri}}}"#)

@@ -20,7 +20,7 @@ use rmcp::{
 use serde_json::json;
 
 use super::{
-    TITLE,
+    TITLE, addresses,
     context::McpContext,
     prompts, results, stored_form,
     tool_calls::{CallOptions, IDEMPOTENCY_KEY, McpState, UNREADABLE, no_arguments},
@@ -138,8 +138,8 @@ impl ServerHandler for Protocol {
     ) -> McpResult<ReadResourceResponse> {
         let uri = request.uri;
         let caller = mcp_context(&context);
-        let chart_of = results::parse_chart_address(&uri);
-        let found = match chart_of.or_else(|| results::parse_address(&uri)) {
+        let chart_of = addresses::parse_chart_address(&uri);
+        let found = match chart_of.or_else(|| addresses::parse_address(&uri)) {
             Some(id) => self
                 .0
                 .kept(caller, id)
@@ -201,7 +201,7 @@ impl ServerHandler for Protocol {
             Reference::Prompt(prompt) => prompts::complete(&prompt.name, name, start)
                 .map_err(|message| ErrorData::invalid_params(message, None))?,
             Reference::Resource(resource)
-                if [results::TEMPLATE, results::CHART_TEMPLATE].contains(&&*resource.uri) =>
+                if [addresses::TEMPLATE, addresses::CHART_TEMPLATE].contains(&&*resource.uri) =>
             {
                 self.ids(mcp_context(&context), start).await?
             }
@@ -319,20 +319,20 @@ fn instructions() -> String {
          `_meta.receipt: true` adds a signed receipt.",
         CATALOGUE.toolsets().join(", "),
         KEPT.num_hours(),
-        results::TEMPLATE,
-        results::CHART_TEMPLATE,
+        addresses::TEMPLATE,
+        addresses::CHART_TEMPLATE,
     )
 }
 
 fn templates() -> Vec<ResourceTemplate> {
-    let result = ResourceTemplate::new(results::TEMPLATE, "result")
+    let result = ResourceTemplate::new(addresses::TEMPLATE, "result")
         .with_title("Result")
         .with_description(format!(
             "The whole envelope of an earlier call, for {} hours, for its own account.",
             KEPT.num_hours(),
         ))
         .with_mime_type("application/json");
-    let chart = ResourceTemplate::new(results::CHART_TEMPLATE, "chart")
+    let chart = ResourceTemplate::new(addresses::CHART_TEMPLATE, "chart")
         .with_title("Chart of a result")
         .with_description(
             "The lists and groups of numbers of an earlier call as a picture: frontiers, curves, \

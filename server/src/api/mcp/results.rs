@@ -1,11 +1,11 @@
-//! The addresses of results, the reduction of a result that is too large, and listing and reading of
-//! stored ones.
+//! The reduction of a result that is too large, and listing and reading of stored ones.
 
 use account_core::{ListedResult, ResultId, StoredResult, accounts::results::KEPT};
 use rmcp::model::Resource;
 use serde_json::{Value, json};
 
 use super::{
+    addresses::address,
     calls::{Called, Outcome, ToolError},
     chart,
     context::McpContext,
@@ -14,46 +14,15 @@ use super::{
 };
 use crate::http::{echo, json_string::StringFormat as _};
 
-/// The start of a result's address, before the id.
-const ADDRESS: &str = "svc://results/";
-/// The URI template of the results' addresses.
-pub(super) const TEMPLATE: &str = "svc://results/{id}";
-/// The end of the address of a result's chart.
-const CHART: &str = "/chart";
-/// The URI template of the addresses of charts.
-pub(super) const CHART_TEMPLATE: &str = "svc://results/{id}/chart";
 /// The largest size of data in an answer, in bytes.
 pub(super) const INLINE: usize = 40 * 1024;
 /// The largest size of a stored result, in bytes.
 const LARGEST_KEPT: usize = 4 * 1024 * 1024;
 
-/// Returns the address of a result.
-pub(super) fn address(id: u128) -> String {
-    format!("{ADDRESS}{}", uuid::Uuid::from_u128(id))
-}
-
-/// Returns the id in an address; `None` for any other address.
-pub(super) fn parse_address(uri: &str) -> Option<ResultId> {
-    let id = uri.strip_prefix(ADDRESS)?;
-    // Only the spelling that the service itself writes is accepted.
-    let read: uuid::Uuid = id.parse().ok()?;
-    (read.to_string() == id).then(|| ResultId(read.as_u128()))
-}
-
-/// Returns the id in the address of a chart; `None` for any other address.
-pub(super) fn parse_chart_address(uri: &str) -> Option<ResultId> {
-    parse_address(uri.strip_suffix(CHART)?)
-}
-
 /// Draws the chart of an envelope; `None` where its data have no picture.
 pub(super) fn chart(envelope: &str) -> Option<String> {
     let envelope: Value = serde_json::from_str(envelope).ok()?;
     chart::draw(envelope["tool"].as_str()?, &envelope["data"])
-}
-
-/// Returns the id in an address, or a bare id; `None` for any other text.
-pub(super) fn parse(text: &str) -> Option<ResultId> {
-    parse_address(text).or_else(|| parse_address(&format!("{ADDRESS}{text}")))
 }
 
 impl Called {
@@ -180,31 +149,6 @@ fn fitting<'a>(items: &[&'a Value]) -> Vec<&'a Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_id_is_read_in_the_one_spelling_that_is_handed_out() {
-        let id = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
-        assert_eq!(parse(&address(id)), Some(ResultId(id)));
-        assert_eq!(parse("01234567-89ab-cdef-0123-456789abcdef"), Some(ResultId(id)));
-        for other in [
-            "",
-            "svc://results/",
-            "svc://results/1",
-            "svc://results/0123456789abcdef0123456789abcdef",
-            "svc://results/01234567-89AB-cdef-0123-456789abcdef",
-            "svc://results/01234567-89ab-cdef-0123-456789abcdef/",
-            "SVC://results/01234567-89ab-cdef-0123-456789abcdef",
-            "svc://results/../01234567-89ab-cdef-0123-456789abcdef",
-            "http://results/01234567-89ab-cdef-0123-456789abcdef",
-        ] {
-            assert_eq!(parse(other), None, "{other}");
-        }
-        assert_eq!(parse_address("01234567-89ab-cdef-0123-456789abcdef"), None);
-        assert_eq!(parse_chart_address(&format!("{}/chart", address(id))), Some(ResultId(id)));
-        for other in ["/chart", "svc://results//chart", &address(id)] {
-            assert_eq!(parse_chart_address(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn a_cut_keeps_the_form_and_shortens_the_lists() {

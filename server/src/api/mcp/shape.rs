@@ -11,8 +11,9 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::{
+    addresses::address,
     calls::Outcome,
-    results::{self, INLINE, address},
+    results::{self, INLINE},
     tool_result::{ResultMeta, ToolResult},
 };
 use crate::http::AnswerParts;

@@ -11,7 +11,7 @@ use account_core::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{results::address, tool_result::quoted, tools::CATALOGUE};
+use super::{addresses::address, tool_result::quoted, tools::CATALOGUE};
 use crate::http::{AnswerParts, json_string::StringFormat as _};
 
 /// A stored result, parsed as far as its envelope needs.

@@ -10,7 +10,7 @@ use rmcp::model::{JsonObject, ProtocolVersion};
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    advice,
+    addresses, advice,
     calls::{self, Outcome, ToolError},
     context::McpContext,
     directory,
@@ -227,7 +227,7 @@ impl McpState {
         let path = optional_text(arguments, "path")?.unwrap_or_default();
         let offset = count(arguments, "offset", 0, 0)?;
         let limit = count(arguments, "limit", 1, 1000)?;
-        let kept = match results::parse(&name) {
+        let kept = match addresses::parse(&name) {
             Some(id) => self.kept(context, id).await?,
             None => None,
         };

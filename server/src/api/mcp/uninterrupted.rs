@@ -5,13 +5,12 @@ use std::{
     task::{Context, Poll},
 };
 
+use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
-
-type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A future that is polled in place, and moves to a task of its own where it is dropped before its
 /// end. A task from the start would cost each call two changes of task.
-pub(super) struct Uninterrupted<T: Send + 'static>(Option<Work<T>>);
+pub(super) struct Uninterrupted<T: Send + 'static>(Option<BoxFuture<'static, T>>);
 
 impl<T: Send + 'static> Uninterrupted<T> {
     /// Makes the future of this work.

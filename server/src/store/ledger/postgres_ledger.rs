@@ -7,6 +7,7 @@
 //! which of their calls are paid, and the same statement charges these calls.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -141,12 +142,14 @@ impl BatchFailure {
     }
 
     /// Returns a failure after the batch was sent. An error of the server means a rollback, except
-    /// during a shutdown or crash; after any other error the batch may be committed.
+    /// during a shutdown or crash. A broken pipe means that the end of the message, which commits,
+    /// was never sent. After any other error the batch may be committed.
     fn sent(error: sqlx::Error) -> Self {
         let may_be_committed = match &error {
             sqlx::Error::Database(refusal) => refusal.code().is_none_or(|code| {
                 ["08", "57P", "58", "XX"].iter().any(|class| code.starts_with(class))
             }),
+            sqlx::Error::Io(error) => error.kind() != ErrorKind::BrokenPipe,
             _ => true,
         };
         Self { error, may_be_committed }
@@ -177,7 +180,10 @@ impl PostgresLedger {
         loop {
             may_be_written |= failure.may_be_committed;
             tries += 1;
-            tracing::warn!(error = %failure.error, entries = batch.len(), may_be_written, "a batch failed");
+            if tries == 1 {
+                let (error, entries) = (&failure.error, batch.len());
+                tracing::warn!(%error, entries, may_be_written, "a batch failed");
+            }
             if batch.len() > 1 && failure.is_of_one_call() {
                 return self.singly(batch, may_be_written).await;
             }
