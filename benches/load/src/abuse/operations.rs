@@ -150,7 +150,7 @@ impl Operation {
     /// A batch of calls of the tree with the most steps.
     fn batch(&self, calls: usize) -> Candidate {
         let path = "/quantlib/pricing/binomial/barrier";
-        let call = format!("{{\"path\":\"{path}\",\"body\":{}}}", BARRIER);
+        let call = format!("{{\"path\":\"{path}\",\"body\":{BARRIER}}}");
         let body = format!("{{\"calls\":{}}}", list(&call, calls));
         let credits = 5 * u64::try_from(calls).unwrap_or(u64::MAX);
         Candidate { what: format!("{calls} calls"), body, credits }
