@@ -196,6 +196,7 @@ async fn faults_in_a_list_of_numbers_are_told_as_in_any_list() {
         ("\"[0.5,0.5]\"", "type_error.list"),
         ("{}", "type_error.list"),
         ("1", "type_error.list"),
+        ("1e400", "value_error.jsondecode"),
         ("null", "type_error.none.not_allowed"),
         ("[]", "value_error.list.min_items"),
         ("[0.5, 1e400]", "value_error.jsondecode"),

@@ -338,6 +338,12 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Ends the reading at a number, a part of the text, that is beyond a double.
+    fn refuse_beyond(&mut self, number: &str) {
+        let offset = (number.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        self.number_beyond = Some(offset);
+    }
+
     /// Reads a list of numbers, which may hold other values.
     fn number_list(&mut self, item: NumberRange, size: SizeRange, list: NumberText<'_>) {
         if !self.size(LIST, size, list.len(), self.faults.len()) {
@@ -350,9 +356,7 @@ impl<'t> Reader<'t> {
         for (index, element) in list.elements().enumerate() {
             match element {
                 Element::Number(number, text) if number.is_infinite() => {
-                    let offset = (text.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
-                    self.number_beyond = Some(offset);
-                    return;
+                    return self.refuse_beyond(text);
                 }
                 Element::Number(number, _) => {
                     if let Some((kind, msg)) = item.fault(number) {
@@ -419,6 +423,9 @@ impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_> {
             Shape::NumberList { item, size } => {
                 let text = <&RawValue>::deserialize(deserializer)?.get();
                 let Some(list) = NumberText::new(text) else {
+                    if text.parse().is_ok_and(f64::is_infinite) {
+                        reader.refuse_beyond(text);
+                    }
                     let seed = Seed { reader, schema };
                     return if text == "null" { seed.null() } else { seed.wrong_type() };
                 };
