@@ -92,7 +92,9 @@ def typed(schema):
     if kind == "string":
         return text(schema, name)
     if kind == "array":
-        return conlist(typed(schema["items"]), min_items=schema.get("minItems"), max_items=schema.get("maxItems"))
+        items, _ = resolved(schema["items"])
+        item = Optional[typed(items)] if items.get("nullable") else typed(schema["items"])
+        return conlist(item, min_items=schema.get("minItems"), max_items=schema.get("maxItems"))
     if kind == "object" and "properties" in schema:
         return model(schema, name)
     raise LookupError(f"no type for {schema}")
