@@ -65,9 +65,7 @@ pub fn transfer_entropy(
     lag: usize,
     n_bins: usize,
 ) -> Result<f64> {
-    validate(x_history, y_history, lag, n_bins)?;
-    let source = bins("x_history", x_history, n_bins)?;
-    let target = bins("y_history", y_history, n_bins)?;
+    let [source, target] = binned(x_history, y_history, lag, n_bins)?;
     Triples { source: &source, target: &target, lag, n_bins }.transfer_entropy()
 }
 
@@ -116,9 +114,7 @@ pub fn transfer_entropies(
     lag: usize,
     n_bins: usize,
 ) -> Result<TransferEntropies> {
-    validate(x_history, y_history, lag, n_bins)?;
-    let x = bins("x_history", x_history, n_bins)?;
-    let y = bins("y_history", y_history, n_bins)?;
+    let [x, y] = binned(x_history, y_history, lag, n_bins)?;
     let forward = Triples { source: &x, target: &y, lag, n_bins };
     let reverse = Triples { source: &y, target: &x, lag, n_bins };
     Ok(TransferEntropies {
@@ -126,6 +122,17 @@ pub fn transfer_entropies(
         reverse: reverse.transfer_entropy()?,
         triples: forward.len(),
     })
+}
+
+/// Checks the arguments, and returns the bins of both series.
+fn binned(
+    x_history: &[f64],
+    y_history: &[f64],
+    lag: usize,
+    n_bins: usize,
+) -> Result<[Vec<u16>; 2]> {
+    validate(x_history, y_history, lag, n_bins)?;
+    Ok([bins("x_history", x_history, n_bins)?, bins("y_history", y_history, n_bins)?])
 }
 
 fn validate(x_history: &[f64], y_history: &[f64], lag: usize, n_bins: usize) -> Result<()> {

@@ -4,7 +4,7 @@ use account_core::Error;
 use askama::Template;
 use poem::{Response, http::StatusCode};
 
-use super::visit::{Frame, View, Visit};
+use super::visit::{Frame, View, Visit, minute};
 use crate::api::browser::page;
 
 /// The rows of each table.
@@ -39,14 +39,13 @@ pub(super) async fn show(visit: &Visit) -> Result<Response, Error> {
     let accounts = &visit.call().state.accounts;
     let history = accounts.login_history(visit.account, ROWS, 0).await?;
     let moved = accounts.transactions(visit.account, 1, ROWS).await?;
-    let minute = "%Y-%m-%d %H:%M";
     let shown = Activity {
         frame: visit.frame(View::Activity, None),
         sign_ins: history
             .entries
             .into_iter()
             .map(|entry| SignInRow {
-                at: entry.at.format(minute).to_string(),
+                at: minute(entry.at),
                 status: entry.status.name(),
                 method: entry.method.name(),
                 address: entry.address.to_string(),
@@ -57,7 +56,7 @@ pub(super) async fn show(visit: &Visit) -> Result<Response, Error> {
             .transactions
             .into_iter()
             .map(|entry| MovementRow {
-                at: entry.created_at.format(minute).to_string(),
+                at: minute(entry.created_at),
                 kind: entry.kind.name().replace('_', " "),
                 credits: entry.credits,
                 balance: entry.balance_after,

@@ -4,7 +4,7 @@ use account_core::{ChatId, Error, NotificationId, PreferenceChanges, ProfileChan
 use askama::Template;
 use poem::Response;
 
-use super::visit::{FormOutcome, Frame, Notice, View, Visit, status};
+use super::visit::{FormOutcome, Frame, Notice, View, Visit, minute, status};
 use crate::{api::browser::page, http::form::Form};
 
 /// The notifications that the page lists.
@@ -50,7 +50,7 @@ pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Respon
         id: entry.id.0,
         title: entry.title,
         category: entry.category,
-        at: entry.created_at.format("%Y-%m-%d %H:%M").to_string(),
+        at: minute(entry.created_at),
         is_unread: entry.read_at.is_none(),
         description: entry.description,
         message: entry.message,

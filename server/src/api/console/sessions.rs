@@ -2,7 +2,7 @@
 
 use account_core::{Error, ListedSession, SessionId};
 
-use super::visit::{FormOutcome, Notice, Visit};
+use super::visit::{FormOutcome, Notice, Visit, minute};
 use crate::http::form::Form;
 
 /// The sessions that the page lists.
@@ -30,16 +30,13 @@ pub(super) async fn open_sessions(visit: &Visit) -> Result<OpenSessions, Error> 
     let call = visit.call();
     let accounts = &call.state.accounts;
     let page = accounts.sessions(visit.account, ROWS, 0, call.at).await?;
-    let row = |listed: ListedSession| {
-        let minute = "%Y-%m-%d %H:%M";
-        SessionRow {
-            id: listed.id.0,
-            began: listed.session.created_at.format(minute).to_string(),
-            used: listed.session.last_used_at.format(minute).to_string(),
-            address: listed.address.to_string(),
-            is_current: accounts.is_session_of(&listed.session, &visit.token),
-            user_agent: listed.user_agent,
-        }
+    let row = |listed: ListedSession| SessionRow {
+        id: listed.id.0,
+        began: minute(listed.session.created_at),
+        used: minute(listed.session.last_used_at),
+        address: listed.address.to_string(),
+        is_current: accounts.is_session_of(&listed.session, &visit.token),
+        user_agent: listed.user_agent,
     };
     Ok(OpenSessions { rows: page.sessions.into_iter().map(row).collect(), total: page.total })
 }

@@ -1,6 +1,6 @@
 //! A person who is signed in, and the parts that the pages of the console share.
 
-use account_core::{AccountId, Error, SessionToken};
+use account_core::{AccountId, Error, SessionToken, Timestamp};
 use askama::Template;
 use poem::{Response, http::StatusCode};
 use serde_json::json;
@@ -99,6 +99,11 @@ impl Visit {
         session::end(&mut response, &self.call().state.settings);
         response
     }
+}
+
+/// Writes a time in UTC to the minute, as the pages show it.
+pub(super) fn minute(at: Timestamp) -> String {
+    at.format("%Y-%m-%d %H:%M").to_string()
 }
 
 /// Shows a page that leads to the sign-in.
