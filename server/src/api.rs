@@ -12,6 +12,7 @@ pub mod oauth;
 pub mod openapi;
 pub mod operations;
 pub mod ops;
+mod own_refusals;
 pub mod pages;
 pub mod quantlib;
 pub mod receipts;

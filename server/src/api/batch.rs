@@ -13,6 +13,7 @@ mod results;
 
 use std::sync::Arc;
 
+use account_core::Tier;
 use poem::{Error, Result, web::Data};
 use poem_openapi::OpenApi;
 
@@ -20,6 +21,7 @@ pub use self::{
     catalogue::{BatchCatalogue, BatchOperation},
     request::{BODY_LIMIT, Batch, BatchCall, BatchMode, BatchResult, BatchResults, RepeatedBatch},
 };
+use crate::api::own_refusals::{CAP_PASSED, OwnRefusal, OwnRefusals, cap_refusal, own};
 use crate::{
     body_memory::HeldBytes,
     http::{Admitted, AdmittedCall, Answer, ApiError, Tag},
@@ -29,6 +31,24 @@ use crate::{
 pub const OPERATION: &str = "run_batch";
 /// The path of the operation.
 pub const PATH: &str = "/quantlib/batch";
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] =
+    &[(OPERATION, &[STILL_RUNNING, BATCH_TIER, BATCH_CREDITS, BATCH_CAP])];
+
+const STILL_RUNNING: OwnRefusal =
+    own("still_running", "The same call, under its `Idempotency-Key`, is being answered.", || {
+        ApiError::StillRunning
+    });
+const BATCH_TIER: OwnRefusal =
+    own("insufficient_tier_pro", "The account's tier is too low. Nothing is charged.", || {
+        ApiError::Tier(Tier::Pro)
+    });
+const BATCH_CREDITS: OwnRefusal =
+    own("insufficient_credits_10", "The balance is below the cost. Nothing is charged.", || {
+        ApiError::Credits { cost: 10 }
+    });
+const BATCH_CAP: OwnRefusal = own("daily_cap_10", CAP_PASSED, || cap_refusal(10));
 
 /// The REST endpoint of batches.
 #[derive(Default)]

@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use crate::store::{Migrate, open};
 
-    account_core::store_contract!(@leases leases);
+    account_core::leases_checks!(leases);
 
     const ADA: CallerId = CallerId::Account(AccountId(1));
 

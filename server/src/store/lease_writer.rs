@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::store::testing::{open_again, postgres};
 
-    account_core::store_contract!(@leases writer);
+    account_core::leases_checks!(writer);
 
     async fn writer() -> Option<(LeaseWriter, Postgres)> {
         let (store, database) = postgres().await?;

@@ -13,6 +13,21 @@ use crate::identity::{AccountId, CallerId};
 use crate::store::Store;
 use crate::testing::seeded_rng;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! activity_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, activity;
+            a_usage_report_is_what_a_walk_over_all_calls_finds,
+            pages_of_calls_join_without_gap_or_repetition,
+            usage_is_shown_of_whole_utc_days,
+            transactions_tell_where_the_balance_comes_from,
+            pages_out_of_range_are_refused_by_name,
+        );
+    };
+}
+
 const ENDPOINTS: [&str; 3] = ["/quantlib/pricing/bs/price", "/quantlib/pricing/tree", "/user/x"];
 
 /// Returns a query for all usage of a year on one page.

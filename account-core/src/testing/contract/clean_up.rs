@@ -10,6 +10,21 @@ use crate::identity::CallerId;
 use crate::key::AuthError;
 use crate::store::Store;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! clean_up_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, clean_up;
+            a_clean_up_touches_nothing_alive,
+            guests_go_seven_days_after_their_end_and_no_live_key_goes,
+            what_is_over_goes_in_batches_and_once,
+            requests_for_codes_leave_nothing_after_a_day,
+            usage_is_kept_for_whole_utc_days_and_the_books_hold_all_the_while,
+        );
+    };
+}
+
 impl<S: Store + Clone> TestService<S> {
     async fn clean_up(&self, limit: u32) -> Cleaned {
         self.accounts.clean_up(self.now(), limit, Some(30)).await.expect("the store answers")

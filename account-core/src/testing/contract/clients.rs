@@ -9,6 +9,22 @@ use crate::client::{Client, ClientToken};
 use crate::store::Store;
 use crate::testing::all;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! clients_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, clients;
+            strangers_cannot_lock_a_known_client_out,
+            a_known_client_has_five_tries_of_its_own,
+            a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_in,
+            a_network_is_known_from_an_earlier_sign_in,
+            an_address_knows_sixteen_clients_at_most,
+            a_client_on_the_same_network_learns_nothing_of_another_sign_in,
+        );
+    };
+}
+
 fn from(address: [u8; 4]) -> Client {
     Client::new(IpAddr::from(address), Some("contract"))
 }

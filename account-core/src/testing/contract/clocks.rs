@@ -7,6 +7,21 @@ use super::test_service::{PASSWORD, TestService, fault};
 use crate::oauth::token::ACCESS_VALIDITY;
 use crate::store::Store;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! clocks_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, clocks;
+            a_second_refresh_is_reuse_whichever_clock_shows_less,
+            the_leeway_is_measured_from_the_rotation,
+            a_name_is_held_by_a_form_of_a_clock_that_is_ahead,
+            a_grant_of_a_clock_that_is_behind_is_not_the_oldest,
+            a_session_is_not_used_earlier_than_it_was,
+        );
+    };
+}
+
 /// The use is a fact of the database, and the order of the uses that of its transactions.
 pub async fn a_second_refresh_is_reuse_whichever_clock_shows_less<S: Store + Clone>(store: S) {
     let service = TestService::new(store);

@@ -9,6 +9,24 @@ use crate::code::Purpose;
 use crate::store::Store;
 use crate::testing::all;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! codes_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, codes;
+            thirty_two_parallel_right_codes_make_one_account,
+            the_sixth_try_fails_though_it_is_right,
+            a_code_is_good_until_just_before_ten_minutes,
+            a_clock_going_back_revives_no_code,
+            a_day_of_wrong_codes_and_resends_compares_at_most_fifty,
+            emails_of_a_clock_that_was_ahead_do_not_count,
+            taking_an_expired_username_over_refills_no_email_quota,
+            a_code_passes_for_its_own_purpose_and_address_alone,
+        );
+    };
+}
+
 /// Checks that the transaction which uses a code consumes the code.
 pub async fn thirty_two_parallel_right_codes_make_one_account<S: Store + Clone>(store: S) {
     let service = TestService::new(store);

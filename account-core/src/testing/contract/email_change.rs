@@ -16,6 +16,27 @@ use crate::store::Store;
 use crate::testing::all;
 use crate::token::EmailUndoToken;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! email_change_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, email_change;
+            an_address_changes_by_the_password_and_the_code_of_the_new_mailbox,
+            a_code_for_another_address_is_as_short_lived_as_any,
+            an_address_that_is_taken_is_told_to_nobody,
+            with_a_second_factor_both_mailboxes_confirm_another_address,
+            of_many_changes_to_one_address_one_is_made,
+            codes_at_the_former_address_end_with_a_change,
+            a_new_password_or_a_sign_out_everywhere_cancels_a_change,
+            the_former_address_takes_the_account_back,
+            the_token_of_an_earlier_change_outlives_the_undoing_of_a_later_one,
+            a_change_is_undone_once_and_within_three_days,
+            a_suspended_account_stays_suspended_after_an_undone_change,
+        );
+    };
+}
+
 const ADA: &str = "ada@example.com";
 const NEW: &str = "ada@example.org";
 

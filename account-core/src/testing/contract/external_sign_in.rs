@@ -17,6 +17,30 @@ use crate::testing::all;
 use crate::tier::Tier;
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! external_sign_in_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, external_sign_in;
+            a_way_to_the_provider_is_one_browsers_and_serves_once,
+            parallel_returns_with_one_state_are_one,
+            a_newcomer_completes_a_profile_and_is_known_by_the_subject,
+            an_address_that_the_provider_did_not_confirm_opens_nothing,
+            an_equal_address_links_only_where_both_sides_confirmed_it,
+            an_address_taken_meanwhile_is_told_and_uses_nothing_up,
+            a_name_is_chosen_or_made_up,
+            a_profile_is_completed_once_and_in_time,
+            an_account_of_a_provider_has_no_password_and_ends_by_its_address,
+            a_suspended_account_is_refused_everywhere,
+            a_hand_off_serves_once_and_within_a_minute,
+            a_browser_comes_back_with_a_code_or_to_a_profile,
+            sixty_four_parallel_redeems_are_one,
+            unfinished_sign_ins_are_cleaned_up,
+        );
+    };
+}
+
 impl<S: Store + Clone> TestService<S> {
     async fn by_idp(&self, identity: &ProvenIdentity) -> Result<IdpLogin> {
         self.accounts.idp_login(identity, &client(), self.now()).await

@@ -12,6 +12,20 @@ use crate::identity::CallerId;
 use crate::store::Store;
 use crate::testing::all;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! guests_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, guests;
+            a_network_a_device_and_all_together_make_so_many_keys_a_day,
+            parallel_creations_make_no_key_too_many,
+            a_refused_key_counts_nowhere,
+            calls_of_guests_are_counted_by_the_network_that_made_their_keys,
+        );
+    };
+}
+
 fn at_most(per_network: u32, per_device: u32, in_all: u32) -> CreationLimits {
     let number = |limit| NonZeroU32::new(limit).expect("not zero");
     CreationLimits {

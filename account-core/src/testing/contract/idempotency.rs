@@ -10,6 +10,23 @@ use crate::identity::CallerId;
 use crate::store::Store;
 use crate::testing::all;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! idempotency_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, idempotency;
+            a_repeat_gets_the_first_answer_and_is_not_charged,
+            calls_are_paid_together_or_not_at_all,
+            a_key_is_one_requests_and_one_callers,
+            of_many_claims_at_once_one_runs_and_is_charged,
+            a_run_that_is_not_heard_of_loses_its_slot,
+            what_is_not_paid_is_not_kept,
+            kept_answers_go_in_batches,
+        );
+    };
+}
+
 const PATH: &str = "/a";
 
 impl<S: Store + Clone> TestService<S> {

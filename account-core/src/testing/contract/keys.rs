@@ -10,6 +10,22 @@ use crate::key::{ApiKey, AuthError, Caller, KeyKind};
 use crate::store::Store;
 use crate::testing::{all, seeded_rng};
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! keys_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, keys;
+            a_regenerated_key_replaces_the_old_one_at_once,
+            of_two_parallel_regenerations_one_wins,
+            a_suspended_key_is_unknown_until_it_is_activated,
+            an_unknown_key_opens_nothing,
+            a_guest_key_is_good_for_a_day,
+            stored_keys_open_for_no_other_account,
+        );
+    };
+}
+
 /// Checks that the old key is refused at the next call, and that a login returns the new key.
 pub async fn a_regenerated_key_replaces_the_old_one_at_once<S: Store + Clone>(store: S) {
     let service = TestService::new(store);

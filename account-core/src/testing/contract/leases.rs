@@ -7,6 +7,19 @@ use crate::limit::lease::{Allowance, Ask, ReturnedCalls, SharedWindow};
 use crate::store::LeaseStore;
 use crate::testing::{FixedClock, all};
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! leases_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, leases;
+            leases_are_those_of_the_rule,
+            every_caller_has_a_limit_of_its_own,
+            parallel_leases_never_add_up_to_more_than_the_limit,
+        );
+    };
+}
+
 const ADA: CallerId = CallerId::Account(AccountId(1));
 
 fn ask(allowance: Allowance) -> Ask {

@@ -14,6 +14,22 @@ use crate::spend_cap::Funds;
 use crate::store::Store;
 use crate::testing::{all, seeded_rng};
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ledger_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, ledger;
+            in_a_batch_the_order_of_arrival_decides,
+            a_free_call_is_written_down_and_charges_nothing,
+            four_times_as_many_callers_as_credits_leave_nothing_and_owe_nothing,
+            the_ledger_adds_up_over_days_and_endpoints,
+            calls_are_counted_by_the_minute,
+            every_batch_is_settled_as_decide_says,
+        );
+    };
+}
+
 /// A generator of pseudo-random 64-bit numbers with a fixed seed.
 struct Draws(u64);
 

@@ -5,6 +5,18 @@ use crate::outbox::Content;
 use crate::store::Store;
 use crate::testing::all;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! locks_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, locks;
+            the_owner_is_told_of_each_lock_once_and_nobody_else_is,
+            an_attack_all_day_long_is_told_ten_times_at_most,
+        );
+    };
+}
+
 /// Returns the number of notices of a lock in the outbox for an address.
 async fn notices<S: Store + Clone>(service: &TestService<S>, address: &str) -> usize {
     let messages = service.messages().await;

@@ -12,6 +12,27 @@ use crate::password::Password;
 use crate::store::{Inbox, Store};
 use crate::testing::all;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! notifications_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, notifications;
+            the_service_tells_an_account_what_happened_to_it,
+            a_lock_is_told_once_and_a_known_network_makes_no_notice,
+            a_notification_is_read_once_and_deleted_for_good,
+            nobody_reads_or_deletes_what_is_anothers,
+            a_broadcast_reaches_who_was_verified_before_it,
+            reading_all_leaves_later_ones_unread,
+            preferences_decide_about_broadcasts_and_no_security_notice,
+            emails_and_messages_follow_in_batches_and_none_twice,
+            no_batch_goes_out_while_something_is_due,
+            a_test_message_goes_to_the_chat_once_a_minute,
+            notifications_go_after_a_year_and_with_their_account,
+        );
+    };
+}
+
 const INBOX: Channels = Channels { in_app: true, email: false, messaging: false };
 
 impl<S: Store + Clone> TestService<S> {

@@ -15,6 +15,36 @@ use crate::password::Password;
 use crate::store::Store;
 use crate::testing::{all, seeded_rng};
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! oauth_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, oauth;
+            a_consent_leads_to_tokens_that_open_its_resource_alone,
+            a_client_with_a_document_takes_the_metadata_of_its_present_document,
+            a_code_serves_once_within_a_minute_for_its_own_client_and_proof,
+            a_replayed_code_ends_the_grant_that_came_of_it,
+            of_sixty_four_exchanges_of_one_code_one_wins_and_the_replay_ends_it,
+            a_refresh_token_serves_once_and_presented_again_ends_the_grant,
+            a_refused_refresh_spends_nothing,
+            of_sixty_four_refreshes_of_one_token_one_wins_and_the_reuse_ends_it,
+            within_the_leeway_sixty_four_refreshes_get_the_same_successor,
+            access_lasts_an_hour_and_refreshing_thirty_days_from_each_use,
+            a_grant_that_is_always_refreshed_ends_after_a_year,
+            a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_grant_along,
+            another_client_revokes_nothing,
+            a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes,
+            a_consent_of_an_ended_session_is_no_consent,
+            the_twenty_first_grant_ends_the_oldest,
+            an_owner_sees_and_ends_grants_and_nobody_elses,
+            dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay,
+            parallel_consents_never_leave_more_than_twenty_grants,
+            a_change_of_password_or_address_and_its_undoing_end_all_grants_and_codes,
+        );
+    };
+}
+
 const RESOURCE: &str = "https://mcp.example.com/mcp";
 const REDIRECT: &str = "http://127.0.0.1:4711/callback";
 

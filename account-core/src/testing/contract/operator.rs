@@ -12,6 +12,24 @@ use crate::password::Password;
 use crate::store::{AccountFilter, AccountState, Change, Store};
 use crate::tier::Tier;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! operator_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, operator;
+            an_operator_makes_an_account_once,
+            a_grant_is_positive_and_keeps_the_balance_readable,
+            a_tier_brings_its_limit_unless_the_account_has_its_own,
+            an_adjustment_may_take_credits_but_no_more_than_there_are,
+            an_operator_unlocks_an_address_and_each_change_is_recorded,
+            an_operator_replaces_a_key,
+            an_operator_deletes_an_account_and_the_record_stays,
+            accounts_are_listed_in_pages_and_by_filter,
+        );
+    };
+}
+
 fn reason(text: &str) -> Reason {
     Reason::parse(text).expect("a reason")
 }

@@ -6,6 +6,17 @@ use super::test_service::{PASSWORD, TestService};
 use crate::outbox::Channel;
 use crate::store::Store;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! outbox_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, outbox;
+            an_email_that_fails_is_sent_again_and_then_wiped,
+        );
+    };
+}
+
 /// Checks that a failed e-mail is kept, and that the text of a sent e-mail is wiped.
 pub async fn an_email_that_fails_is_sent_again_and_then_wiped<S: Store + Clone>(store: S) {
     let service = TestService::new(store);

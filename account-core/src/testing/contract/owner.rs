@@ -12,6 +12,24 @@ use crate::store::{ProfileChanges, Store};
 use crate::testing::all;
 use crate::{Error, Result};
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! owner_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, owner;
+            a_profile_changes_where_it_is_told_to_and_nowhere_else,
+            a_name_is_taken_as_at_a_registration_but_ones_own_is_not,
+            a_database_is_subscribed_to_once,
+            a_subscription_ends_once,
+            a_deleted_account_leaves_no_key_session_or_history_and_books_that_hold,
+            a_deleted_address_and_name_are_free_again,
+            a_deletion_wants_the_right_confirmation,
+            wrong_confirmations_lock_themselves_and_no_login,
+        );
+    };
+}
+
 impl<S: Store + Clone> TestService<S> {
     async fn delete(&self, account: AccountId, password: &str) -> Result<()> {
         let confirmation = Confirmation::Password(Password::attempt(password));

@@ -13,6 +13,26 @@ use crate::store::{LoginMethod, Store, TryStatus};
 use crate::testing::all;
 use crate::tier::Tier;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! passwords_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, passwords;
+            a_wrong_password_and_an_unknown_address_are_one_and_the_same,
+            an_unverified_account_is_told_so_after_the_right_password_only,
+            five_wrong_passwords_lock_known_and_unknown_addresses_for_thirty_minutes,
+            two_hundred_parallel_wrong_passwords_are_five_looked_at,
+            right_passwords_count_as_no_failure,
+            every_try_is_in_the_login_history_locked_ones_too,
+            one_password_signs_in_however_it_is_encoded,
+            an_accounts_address_or_name_is_no_password_of_its,
+            a_signed_in_owner_changes_the_password_and_all_sessions_end,
+            of_parallel_changes_with_one_password_one_is_made,
+        );
+    };
+}
+
 impl<S: Store + Clone> TestService<S> {
     pub(super) async fn change(&self, account: AccountId, current: &str, new: &str) -> Result<()> {
         let [current, new] = [current, new].map(Password::attempt);

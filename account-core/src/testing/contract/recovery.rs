@@ -9,6 +9,25 @@ use crate::password::Password;
 use crate::store::Store;
 use crate::testing::all;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! recovery_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, recovery;
+            a_reset_needs_the_code_of_its_email_and_gives_no_key_away,
+            a_reset_lifts_the_lock_and_ends_all_sessions,
+            a_reset_does_not_bypass_the_second_factor,
+            a_forgotten_password_is_answered_alike_for_every_address,
+            thirty_two_parallel_right_reset_codes_change_one_password_once,
+            a_day_of_wrong_reset_codes_compares_at_most_fifty,
+            a_reset_code_opens_nothing_else_and_no_other_account,
+            whoever_resets_logs_in_while_strangers_hold_the_lock,
+            a_suspended_account_stays_suspended_after_a_reset,
+        );
+    };
+}
+
 /// The password after a reset.
 pub(super) const NEW: &str = "another one of hers";
 

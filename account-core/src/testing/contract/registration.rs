@@ -7,6 +7,23 @@ use crate::outbox::{Content, OutboundMessage};
 use crate::store::Store;
 use crate::tier::Tier;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! registration_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, registration;
+            a_newcomer_registers_verifies_and_gets_the_same_key_at_login,
+            the_email_names_the_username_and_a_code_confirms_only_its_own_form,
+            inside_the_cooldown_nothing_changes_the_form_included,
+            a_resend_replaces_the_code_and_reaches_no_unknown_address,
+            a_known_address_gets_the_same_answer_and_another_email,
+            a_taken_username_is_told_whatever_the_address,
+            a_registration_whose_code_expired_holds_no_username,
+        );
+    };
+}
+
 /// Checks that registration, verification and login return the same key.
 pub async fn a_newcomer_registers_verifies_and_gets_the_same_key_at_login<S: Store + Clone>(
     store: S,

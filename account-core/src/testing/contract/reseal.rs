@@ -10,6 +10,19 @@ use crate::store::{Resealed, Store};
 use crate::testing::seeded_rng;
 use crate::vault::{SealedKind, Vault};
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! reseal_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, reseal;
+            a_new_data_key_seals_everything_anew_and_the_old_one_may_go,
+            what_changed_since_it_was_read_is_not_put_back,
+            ciphertexts_that_were_swapped_or_altered_open_for_nobody,
+        );
+    };
+}
+
 impl<S: Store + Clone> TestService<S> {
     fn vault(&self) -> &Vault {
         &self.outbox.vault

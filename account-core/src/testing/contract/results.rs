@@ -9,6 +9,22 @@ use crate::identity::{AccountId, CallerId};
 use crate::password::Password;
 use crate::store::{ListedResult, ResultId, Store, StoredResult};
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! results_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, results;
+            a_result_is_read_by_its_owner_alone,
+            an_answer_is_kept_with_its_charge_or_not_at_all,
+            a_result_is_kept_for_a_day,
+            the_newest_results_of_an_account_are_kept,
+            recent_results_are_listed_for_their_owner,
+            results_go_with_their_account,
+        );
+    };
+}
+
 impl<S: Store + Clone> TestService<S> {
     async fn keep(&self, owner: AccountId, ids: impl IntoIterator<Item = u128>) {
         let kept = ids.into_iter().map(|id| StoredResult {

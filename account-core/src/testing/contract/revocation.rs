@@ -16,6 +16,19 @@ use crate::store::Store;
 use crate::testing::{CheapHasher, seeded_rng};
 use crate::token::HandOffCode;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! revocation_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, revocation;
+            each_event_ends_what_the_table_says_and_nothing_else,
+            a_replaced_or_suspended_key_mints_no_hand_off,
+            a_login_that_was_under_way_begins_nothing_after_the_event,
+        );
+    };
+}
+
 /// One credential of each kind.
 struct CredentialHolder {
     address: String,

@@ -11,6 +11,24 @@ use crate::password::Password;
 use crate::store::{Deletion, DeletionProof, MfaChange, MfaChanged, Store, TryStatus};
 use crate::testing::all;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! second_factor_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, second_factor;
+            a_second_factor_is_asked_for_and_its_code_serves_once,
+            a_password_replaced_meanwhile_confirms_no_change,
+            it_goes_on_at_once_and_one_email_says_so,
+            it_goes_off_with_the_right_password_alone,
+            a_stranger_burns_no_tries_of_who_has_the_token,
+            a_token_has_five_tries_and_repeated_logins_give_no_more,
+            an_older_or_forged_token_counts_among_strangers,
+            wrong_codes_are_in_the_login_history,
+        );
+    };
+}
+
 impl<S: Store + Clone> TestService<S> {
     /// Logs in up to the second factor.
     pub(super) async fn half_login(&self, address: &str) -> MfaToken {

@@ -4,6 +4,17 @@ use crate::store::Store;
 use crate::testing::seeded_rng;
 use crate::vault::{MasterKey, Vault};
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! secrets_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, secrets;
+            secrets_are_saved_once_and_replaced_together,
+        );
+    };
+}
+
 /// Checks that a second start does not overwrite the secrets of the first.
 pub async fn secrets_are_saved_once_and_replaced_together<S: Store + Clone>(store: S) {
     let mut rng = seeded_rng(8);

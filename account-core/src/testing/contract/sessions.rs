@@ -9,6 +9,20 @@ use crate::session::{IDLE, LONGEST, SessionId};
 use crate::store::{ListedSession, Store};
 use crate::testing::all;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! sessions_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, sessions;
+            a_session_ends_by_logout_idleness_age_and_suspension,
+            an_owner_sees_live_sessions_and_the_clients_that_began_them,
+            an_owner_ends_one_session_and_nobody_elses,
+            a_sign_out_everywhere_leaves_no_session_and_no_sign_in_under_way,
+        );
+    };
+}
+
 impl<S: Store + Clone> TestService<S> {
     /// Returns the first live sessions of an account, and the number of all.
     async fn listed(&self, account: AccountId, limit: u32) -> (Vec<ListedSession>, u64) {

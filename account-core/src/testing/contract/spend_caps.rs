@@ -10,6 +10,21 @@ use crate::spend_cap::{CapMark, CapNotice};
 use crate::store::{ProfileChanges, Store};
 use crate::testing::all;
 
+/// Names the checks of this file, in the order of their tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! spend_caps_checks {
+    ($open:expr) => {
+        $crate::store_contract!(@tests $open, spend_caps;
+            the_credits_of_a_utc_day_stay_within_the_cap,
+            parallel_debits_never_pass_the_cap,
+            a_cap_lowered_under_what_is_spent_refuses_from_then_on,
+            each_mark_of_a_cap_is_notified_of_once_a_day,
+            what_passes_the_cap_is_not_kept_and_a_guest_has_no_cap,
+        );
+    };
+}
+
 impl<S: Store + Clone> TestService<S> {
     async fn cap(&self, account: AccountId, cap: &str) {
         let changes = ProfileChanges::parse_cap(cap).expect("a cap");

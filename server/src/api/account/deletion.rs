@@ -9,7 +9,12 @@ use super::{
     key::forget,
     registration::Message,
 };
+use crate::api::own_refusals::{GUEST, LOCKED, OwnRefusals, WRONG_CONFIRMATION};
 use crate::http::{AccountHolder, Answer, Body, JsonString, Tag, Text, validation::Fault};
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] =
+    &[("delete_account", &[WRONG_CONFIRMATION, GUEST, LOCKED])];
 
 /// The endpoint of the deletion.
 #[derive(Default)]

@@ -10,6 +10,9 @@ use super::{
     fields::EXAMPLE_SESSION,
     registration::Message,
 };
+use crate::api::own_refusals::{
+    EMAIL_TAKEN, GUEST, INVALID_SESSION, LOCKED, OwnRefusals, WRONG_CODE, WRONG_CONFIRMATION,
+};
 use crate::http::{
     AccountHolder, Anonymous, Answer, Body, JsonString, Tag, Text, json_string::json_string,
     validation::Fault,
@@ -22,6 +25,13 @@ const CHANGED: &str = "The e-mail address is changed. The former one was told ho
 /// The answer to an undoing.
 const RESTORED: &str = "The former e-mail address is restored. Choose a password with POST \
                         /user/forgot-password; sign-in then answers the new API key.";
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] = &[
+    ("request_email_change", &[WRONG_CONFIRMATION, GUEST, LOCKED]),
+    ("confirm_email_change", &[WRONG_CODE, GUEST, EMAIL_TAKEN, INVALID_SESSION]),
+    ("undo_email_change", &[WRONG_CODE, EMAIL_TAKEN]),
+];
 
 /// The endpoints.
 #[derive(Default)]

@@ -16,11 +16,42 @@ use crate::api::browser::{
     client_cookie::with_client_cookie,
     oidc_flow::{LoginError, Redirect, finish, onward, send_away, to_error},
 };
+use crate::api::own_refusals::{
+    ADDRESS_LIMIT, EMAIL_TAKEN, GUEST, OwnRefusal, OwnRefusals, SUSPENDED, USERNAME_TAKEN,
+    WRONG_CODE, own, rule,
+};
 use crate::auth::oidc::{IdpError, Provider};
 use crate::http::{
     AccountHolder, Anonymous, Answer, ApiError, Body, JsonString, Query, RequestContext, Tag, Text,
     json_string::json_string, validation::Fault,
 };
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] = &[
+    (
+        "sign_in_with_identity",
+        &[INVALID_ID_TOKEN, SUSPENDED, UNCONFIRMED, NO_PROVIDER, PROVIDER_UNAVAILABLE],
+    ),
+    ("start_identity_sign_in", &[ADDRESS_LIMIT, NO_PROVIDER]),
+    ("finish_identity_sign_in", &[ADDRESS_LIMIT, NO_PROVIDER]),
+    ("complete_profile", &[WRONG_CODE, USERNAME_TAKEN, EMAIL_TAKEN]),
+    ("mint_handoff_code", &[GUEST]),
+    ("redeem_handoff_code", &[WRONG_CODE, SUSPENDED]),
+];
+
+const UNCONFIRMED: OwnRefusal =
+    own("unconfirmed_identity", "The identity provider has not confirmed the e-mail.", || {
+        rule(&Error::UnconfirmedIdentity)
+    });
+const NO_PROVIDER: OwnRefusal =
+    own("no_identity_provider", "The service has no identity provider.", no_provider);
+const PROVIDER_UNAVAILABLE: OwnRefusal = own(
+    "identity_provider_unavailable",
+    "The identity provider does not answer.",
+    provider_unavailable,
+);
+const INVALID_ID_TOKEN: OwnRefusal =
+    own("invalid_id_token", "The ID token is not valid for this service.", invalid_id_token);
 
 /// The REST endpoints of sign-in by an identity provider, and of hand-off codes.
 #[derive(Default)]
@@ -172,21 +203,21 @@ fn provider(call: &RequestContext) -> Result<&Provider> {
 }
 
 /// Makes the refusal of a service without an identity provider.
-pub(in crate::api) fn no_provider() -> ApiError {
+fn no_provider() -> ApiError {
     let detail = "This service has no identity provider: its operator sets QS_IDP_ISSUER.";
     let status = StatusCode::SERVICE_UNAVAILABLE;
     ApiError::account(status, "Identity provider not configured", detail)
 }
 
 /// Makes the refusal where the identity provider does not answer.
-pub(in crate::api) fn provider_unavailable() -> ApiError {
+fn provider_unavailable() -> ApiError {
     let detail = "The identity provider does not answer. Try again later.";
     let status = StatusCode::SERVICE_UNAVAILABLE;
     ApiError::account(status, "Identity provider unavailable", detail)
 }
 
 /// Makes the refusal of an ID token of another service, or with another fault.
-pub(in crate::api) fn invalid_id_token() -> ApiError {
+fn invalid_id_token() -> ApiError {
     let detail = "The ID token is not valid for this service. Sign in at the provider again.";
     ApiError::account(StatusCode::UNAUTHORIZED, "Invalid identity token", detail)
 }

@@ -1,5 +1,7 @@
 //! Temporary keys without registration.
 
+use std::time::Duration;
+
 use account_core::Device;
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
@@ -8,7 +10,19 @@ use super::{
     errors::{fault, refuse, refuse_faults},
     fields::{EXAMPLE_SECOND, text},
 };
-use crate::http::{Anonymous, Answer, Body, JsonString, Moment, Tag, Text, json_string::moment};
+use crate::api::own_refusals::{OwnRefusal, OwnRefusals, own};
+use crate::http::{
+    Anonymous, Answer, ApiError, Body, JsonString, Moment, Tag, Text, json_string::moment,
+};
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] = &[("create_guest_key", &[TOO_MANY_GUESTS])];
+
+const TOO_MANY_GUESTS: OwnRefusal = own(
+    "too_many_guest_keys",
+    "The guest keys of this network, of this device or of all have been made today.",
+    || ApiError::TooManyGuests { retry_after: Duration::from_secs(3600) },
+);
 
 /// The endpoint of guest keys.
 #[derive(Default)]

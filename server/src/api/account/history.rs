@@ -10,7 +10,12 @@ use super::{
     fields::EXAMPLE_SECOND,
     usage::Pagination,
 };
+use crate::api::own_refusals::{GUEST, OwnRefusals};
 use crate::http::{AccountHolder, Answer, JsonString, Moment, Query, Tag, json_string::moment};
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] =
+    &[("list_login_history", &[GUEST]), ("list_transactions", &[GUEST])];
 
 /// The endpoints of the history.
 #[derive(Default)]

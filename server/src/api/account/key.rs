@@ -9,9 +9,13 @@ use super::{
     errors::refuse,
     fields::{EXAMPLE_KEY, EXAMPLE_SECOND},
 };
+use crate::api::own_refusals::{GUEST, OwnRefusals};
 use crate::http::{
     AccountHolder, Answer, Authenticated, JsonString, Moment, Tag, json_string::moment,
 };
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] = &[("regenerate_key", &[GUEST])];
 
 /// The endpoints of API keys.
 #[derive(Default)]

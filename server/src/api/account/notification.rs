@@ -17,10 +17,36 @@ use super::{
     fields::{EXAMPLE_SECOND, text},
     registration::Message,
 };
+use crate::api::own_refusals::{GUEST, OwnRefusal, OwnRefusals, own};
 use crate::http::{
     AccountHolder, Administrator, Answer, ApiError, Body, JsonString, Moment, Path, Query,
-    RequestContext, Tag, Text, json_string::moment, validation::Fault,
+    RequestContext, Tag, Text, json_string::moment, not_an_administrator, validation::Fault,
 };
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] = &[
+    ("list_notifications", &[GUEST]),
+    ("read_notification", &[GUEST, NO_NOTIFICATION]),
+    ("read_all_notifications", &[GUEST]),
+    ("delete_notification", &[GUEST, NO_NOTIFICATION]),
+    ("get_notification_preferences", &[GUEST]),
+    ("update_notification_preferences", &[GUEST]),
+    ("send_test_message", &[GUEST, NO_CHAT, NO_MESSAGING, TEST_SENT_ALREADY]),
+    ("broadcast_notification", &[GUEST, NO_ADMINISTRATOR, NO_MESSAGING]),
+];
+
+const NO_NOTIFICATION: OwnRefusal = own(
+    "no_such_notification",
+    "The account's inbox has no such notification.",
+    no_such_notification,
+);
+const NO_CHAT: OwnRefusal = own("no_chat", "The account has no chat.", no_chat);
+const NO_MESSAGING: OwnRefusal =
+    own("no_messaging", "The service has no messaging channel.", no_messaging);
+const TEST_SENT_ALREADY: OwnRefusal =
+    own("test_sent_already", "A test message was sent within the last minute.", test_sent_already);
+const NO_ADMINISTRATOR: OwnRefusal =
+    own("administrator_required", "The account is no administrator's.", not_an_administrator);
 
 /// The endpoints of notifications.
 #[derive(Default)]
@@ -213,13 +239,13 @@ fn require_messaging(call: &RequestContext) -> Result<()> {
 }
 
 /// Makes the refusal of a service without a messaging channel.
-pub(in crate::api) fn no_messaging() -> ApiError {
+fn no_messaging() -> ApiError {
     let detail = "This service has no messaging channel: its operator sets QS_MESSAGING_URL.";
     ApiError::account(StatusCode::SERVICE_UNAVAILABLE, "Messaging not configured", detail)
 }
 
 /// Makes the refusal of a second test message within a minute.
-pub(in crate::api) fn test_sent_already() -> ApiError {
+fn test_sent_already() -> ApiError {
     ApiError::RateLimit {
         limit: 1,
         window: "minute",
@@ -228,13 +254,13 @@ pub(in crate::api) fn test_sent_already() -> ApiError {
 }
 
 /// Makes the refusal of a notification that is not in the account's inbox.
-pub(in crate::api) fn no_such_notification() -> ApiError {
+fn no_such_notification() -> ApiError {
     let detail = "There is no such notification in your inbox.";
     ApiError::account(StatusCode::NOT_FOUND, "Notification not found", detail)
 }
 
 /// Makes the refusal of a test message to an account without a chat.
-pub(in crate::api) fn no_chat() -> ApiError {
+fn no_chat() -> ApiError {
     let msg = "set messaging_chat_id first, with PUT /user/notifications/preferences";
     ApiError::Faults(vec![Fault::at_field("messaging_chat_id", "value_error.missing", msg)])
 }

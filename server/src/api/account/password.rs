@@ -8,6 +8,7 @@ use super::{
     errors::refuse,
     registration::{EmailForm, Message, counted, neutral},
 };
+use crate::api::own_refusals::{GUEST, LOCKED, OwnRefusals, WRONG_CODE, WRONG_CONFIRMATION};
 use crate::http::{
     AccountHolder, Anonymous, Answer, Body, JsonString, RequestContext, Tag, Text,
     UnlimitedAnonymous, json_string::json_string,
@@ -15,6 +16,10 @@ use crate::http::{
 
 /// The answer to a reset and to a change.
 const RESET: &str = "The password is changed. All sessions have ended; log in with the new one.";
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] =
+    &[("reset_password", &[WRONG_CODE]), ("change_password", &[WRONG_CONFIRMATION, GUEST, LOCKED])];
 
 /// The endpoints of a password reset.
 #[derive(Default)]

@@ -11,6 +11,7 @@ use super::{
     errors::{fault, refusal, refuse, refuse_by, refuse_faults},
     fields::EXAMPLE_SECOND,
 };
+use crate::api::own_refusals::{GUEST, OwnRefusals, USERNAME_TAKEN};
 use crate::http::{
     AccountHolder, Answer, ApiError, Body, JsonString, Moment, RequestContext, Tag, Text,
     json_string::{json_string, moment},
@@ -20,6 +21,10 @@ use crate::http::{
 
 /// The window of the hourly limit, in seconds.
 const WINDOW_SECONDS: u32 = 3600;
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] =
+    &[("get_profile", &[GUEST]), ("update_profile", &[GUEST, USERNAME_TAKEN])];
 
 /// The endpoints of the profile.
 #[derive(Default)]

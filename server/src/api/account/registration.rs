@@ -9,6 +9,7 @@ use super::{
     errors::{fault, refuse, refuse_faults},
     fields::{EXAMPLE_KEY, EXAMPLE_SESSION, text},
 };
+use crate::api::own_refusals::{OwnRefusals, USERNAME_TAKEN, WRONG_CODE};
 use crate::{
     http::{
         Anonymous, Answer, Body, JsonString, RequestContext, Tag, Text, json_string::json_string,
@@ -21,6 +22,10 @@ use crate::{
 const SENT: &str = "A verification code has been sent. Check your e-mail.";
 /// The answer to every request for a code.
 const NEUTRAL: &str = "If the e-mail is registered, a code has been sent to it.";
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] =
+    &[("register_account", &[USERNAME_TAKEN]), ("verify_registration", &[WRONG_CODE])];
 
 /// The endpoints of registration.
 #[derive(Default)]

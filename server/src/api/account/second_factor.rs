@@ -9,6 +9,9 @@ use super::{
     registration::{Message, SignedIn},
 };
 use crate::api::browser::client_cookie::with_client_cookie;
+use crate::api::own_refusals::{
+    GUEST, LOCKED, OwnRefusals, SUSPENDED, WRONG_CODE, WRONG_CONFIRMATION,
+};
 use crate::http::{
     AccountHolder, Anonymous, Answer, Body, JsonString, Tag, Text, json_string::json_string,
     validation::Fault,
@@ -18,6 +21,13 @@ use crate::http::{
 const ON: &str = "Sign-in now asks for a code, which is sent to your e-mail.";
 /// The answer to `disable`.
 const OFF: &str = "Sign-in no longer asks for a code.";
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] = &[
+    ("verify_second_factor", &[WRONG_CODE, SUSPENDED]),
+    ("enable_second_factor", &[GUEST]),
+    ("disable_second_factor", &[WRONG_CONFIRMATION, GUEST, LOCKED]),
+];
 
 /// The endpoints of the second factor.
 #[derive(Default)]

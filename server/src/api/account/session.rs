@@ -10,6 +10,7 @@ use super::{
     fields::EXAMPLE_SECOND,
     registration::Message,
 };
+use crate::api::own_refusals::{GUEST, INVALID_SESSION, OwnRefusal, OwnRefusals, own};
 use crate::http::{
     AccountHolder, Answer, ApiError, JsonString, Moment, Path, Query, RequestContext, Tag,
     json_string::moment,
@@ -17,6 +18,19 @@ use crate::http::{
 
 /// The answer to the end of all sessions.
 const SIGNED_OUT: &str = "The sessions have ended. The API key stays valid.";
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] = &[
+    ("log_out", &[GUEST, INVALID_SESSION]),
+    ("validate_session", &[GUEST, INVALID_SESSION]),
+    ("pulse_session", &[GUEST, INVALID_SESSION]),
+    ("list_sessions", &[GUEST, INVALID_SESSION]),
+    ("end_session", &[GUEST, NO_SESSION]),
+    ("end_sessions", &[GUEST, INVALID_SESSION]),
+];
+
+const NO_SESSION: OwnRefusal =
+    own("no_such_session", "The account has no such session.", no_such_session);
 
 /// The endpoints of sessions.
 #[derive(Default)]
@@ -135,7 +149,7 @@ fn refuse_session(context: &RequestContext, error: &core::Error) -> Error {
 }
 
 /// Makes the refusal of a session that the account does not have.
-pub(in crate::api) fn no_such_session() -> ApiError {
+fn no_such_session() -> ApiError {
     let detail = "The account has no such session.";
     ApiError::account(StatusCode::NOT_FOUND, "No such session", detail)
 }

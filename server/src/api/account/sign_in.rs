@@ -1,7 +1,7 @@
 //! Sign-in with a password.
 
 use account_core as core;
-use account_core::{Email, Password};
+use account_core::{Email, Error, Password};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
@@ -10,7 +10,19 @@ use super::{
     fields::{EXAMPLE_KEY, EXAMPLE_SESSION},
 };
 use crate::api::browser::client_cookie::with_client_cookie;
+use crate::api::own_refusals::{LOCKED, OwnRefusal, OwnRefusals, SUSPENDED, own, rule};
 use crate::http::{Anonymous, Answer, Body, JsonString, Tag, Text, json_string::json_string};
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] =
+    &[("log_in", &[WRONG_CREDENTIALS, UNVERIFIED, SUSPENDED, LOCKED])];
+
+const WRONG_CREDENTIALS: OwnRefusal =
+    own("wrong_credentials", "The e-mail or the password is wrong.", || {
+        rule(&Error::WrongCredentials)
+    });
+const UNVERIFIED: OwnRefusal =
+    own("unverified", "The e-mail is not verified.", || rule(&Error::Unverified));
 
 /// The endpoint of sign-in.
 #[derive(Default)]

@@ -11,10 +11,29 @@ use super::{
     fields::EXAMPLE_SECOND,
     registration::Message,
 };
+use crate::api::own_refusals::{GUEST, OwnRefusal, OwnRefusals, own, rule};
 use crate::http::{
     AccountHolder, Answer, ApiError, Body, JsonString, Moment, RequestContext, Tag, Text,
     json_string::moment,
 };
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] = &[
+    ("subscribe_database", &[GUEST, UNKNOWN_DATABASE, ALREADY_SUBSCRIBED]),
+    ("unsubscribe_database", &[GUEST, NOT_SUBSCRIBED]),
+    ("list_databases", &[GUEST]),
+    ("list_subscriptions", &[GUEST]),
+];
+
+const ALREADY_SUBSCRIBED: OwnRefusal =
+    own("already_subscribed", "The account has this subscription already.", || {
+        rule(&Error::AlreadySubscribed)
+    });
+const UNKNOWN_DATABASE: OwnRefusal = own("unknown_database", "There is no such database.", || {
+    unknown_database(&["prices".to_owned()])
+});
+const NOT_SUBSCRIBED: OwnRefusal =
+    own("not_subscribed", "The account has no such subscription.", not_subscribed);
 
 /// The endpoints of subscriptions.
 #[derive(Default)]
@@ -109,13 +128,13 @@ fn refuse_subscription(context: &RequestContext, error: &Error) -> poem::Error {
 }
 
 /// Makes the refusal of a database that is none of the service's.
-pub(in crate::api) fn unknown_database(known: &[String]) -> ApiError {
+fn unknown_database(known: &[String]) -> ApiError {
     let detail = format!("No such database. There are: {}.", known.join(", "));
     ApiError::account(StatusCode::NOT_FOUND, "Unknown database", detail)
 }
 
 /// Makes the refusal of a database that the account has not subscribed to.
-pub(in crate::api) fn not_subscribed() -> ApiError {
+fn not_subscribed() -> ApiError {
     let detail = "The account has no subscription to this database.";
     ApiError::account(StatusCode::NOT_FOUND, "Not subscribed", detail)
 }

@@ -8,11 +8,15 @@ use super::{
     errors::{refusal, refuse_by},
     fields::EXAMPLE_SECOND,
 };
+use crate::api::own_refusals::{GUEST, OwnRefusals};
 use crate::http::{
     AccountHolder, Answer, ApiError, Date, JsonString, Moment, Query, RequestContext, Tag,
     json_string::{date, moment},
     query::parse_pair,
 };
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] = &[("get_usage", &[GUEST])];
 
 /// The endpoint of usage.
 #[derive(Default)]

@@ -5,17 +5,22 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use account_core::{Error, Tier};
+use account_core::Tier;
 use serde_json::{Map, Value, json};
 
 use super::{described::Described, headers};
 use crate::{
     api::{
-        account::{errors::rule_refusal, external_sign_in, notification, session, subscription},
+        account::{
+            deletion, email_address, external_sign_in, guest, history, key, notification, password,
+            profile, registration, second_factor, session, sign_in, subscription, usage,
+        },
         batch,
+        ops::health,
+        own_refusals::{ADDRESS_LIMIT, CAP_PASSED, OwnRefusals, address_limit, cap_refusal},
     },
     http::{
-        ApiError, Operation, Surface, idempotency, not_an_administrator, path,
+        ApiError, Operation, Surface, idempotency, path,
         unknown_fields::{Handling, UnknownFields},
         validation::{self, Fault},
     },
@@ -38,184 +43,26 @@ impl Refusal {
     }
 }
 
-/// A refusal that belongs to some operations only.
-struct OwnRefusal {
-    name: &'static str,
-    description: &'static str,
-    error: fn() -> ApiError,
-}
-
-const fn own(name: &'static str, description: &'static str, error: fn() -> ApiError) -> OwnRefusal {
-    OwnRefusal { name, description, error }
-}
-
-fn rule(error: &Error) -> ApiError {
-    rule_refusal(error).expect("a rule has a refusal")
-}
-
-const USERNAME_TAKEN: OwnRefusal =
-    own("username_taken", "Another account has the user name.", || rule(&Error::UsernameTaken));
-const EMAIL_TAKEN: OwnRefusal =
-    own("email_taken", "The e-mail address has an account.", || rule(&Error::EmailTaken));
-const WRONG_CODE: OwnRefusal =
-    own("wrong_code", "The code or token is wrong, used or expired.", || rule(&Error::WrongCode));
-const WRONG_CREDENTIALS: OwnRefusal =
-    own("wrong_credentials", "The e-mail or the password is wrong.", || {
-        rule(&Error::WrongCredentials)
-    });
-const UNVERIFIED: OwnRefusal =
-    own("unverified", "The e-mail is not verified.", || rule(&Error::Unverified));
-const SUSPENDED: OwnRefusal =
-    own("suspended", "The account is suspended.", || rule(&Error::Suspended));
-const UNCONFIRMED: OwnRefusal =
-    own("unconfirmed_identity", "The identity provider has not confirmed the e-mail.", || {
-        rule(&Error::UnconfirmedIdentity)
-    });
-// The next description, which is a constant, names the time.
-const _: () = assert!(account_core::lockout::LOCK.num_minutes() == 30);
-const LOCKED: OwnRefusal = own("locked", "Five wrong passwords: locked for 30 minutes.", || {
-    rule(&Error::Locked { until: account_core::Timestamp::UNIX_EPOCH })
-});
-const WRONG_CONFIRMATION: OwnRefusal =
-    own("wrong_confirmation", "The password or other confirmation is wrong.", || {
-        rule(&Error::WrongConfirmation)
-    });
-const ALREADY_SUBSCRIBED: OwnRefusal =
-    own("already_subscribed", "The account has this subscription already.", || {
-        rule(&Error::AlreadySubscribed)
-    });
-const UNKNOWN_DATABASE: OwnRefusal = own("unknown_database", "There is no such database.", || {
-    subscription::unknown_database(&["prices".to_owned()])
-});
-const NOT_SUBSCRIBED: OwnRefusal =
-    own("not_subscribed", "The account has no such subscription.", subscription::not_subscribed);
-const NO_SESSION: OwnRefusal =
-    own("no_such_session", "The account has no such session.", session::no_such_session);
-const NO_NOTIFICATION: OwnRefusal = own(
-    "no_such_notification",
-    "The account's inbox has no such notification.",
-    notification::no_such_notification,
-);
-const NO_CHAT: OwnRefusal = own("no_chat", "The account has no chat.", notification::no_chat);
-const NO_MESSAGING: OwnRefusal =
-    own("no_messaging", "The service has no messaging channel.", notification::no_messaging);
-const TEST_SENT_ALREADY: OwnRefusal = own(
-    "test_sent_already",
-    "A test message was sent within the last minute.",
-    notification::test_sent_already,
-);
-const NO_PROVIDER: OwnRefusal = own(
-    "no_identity_provider",
-    "The service has no identity provider.",
-    external_sign_in::no_provider,
-);
-const PROVIDER_UNAVAILABLE: OwnRefusal = own(
-    "identity_provider_unavailable",
-    "The identity provider does not answer.",
-    external_sign_in::provider_unavailable,
-);
-const INVALID_ID_TOKEN: OwnRefusal = own(
-    "invalid_id_token",
-    "The ID token is not valid for this service.",
-    external_sign_in::invalid_id_token,
-);
-const GUEST: OwnRefusal =
-    own("registered_account_required", "The key is a guest's; the call needs an account.", || {
-        ApiError::GuestNotAllowed
-    });
-const NO_ADMINISTRATOR: OwnRefusal =
-    own("administrator_required", "The account is no administrator's.", not_an_administrator);
-const INVALID_SESSION: OwnRefusal =
-    own("invalid_session", "The session token is not valid.", || ApiError::Session);
-const TOO_MANY_GUESTS: OwnRefusal = own(
-    "too_many_guest_keys",
-    "The guest keys of this network, of this device or of all have been made today.",
-    || ApiError::TooManyGuests { retry_after: Duration::from_secs(3600) },
-);
-const STILL_RUNNING: OwnRefusal =
-    own("still_running", "The same call, under its `Idempotency-Key`, is being answered.", || {
-        ApiError::StillRunning
-    });
-const BATCH_TIER: OwnRefusal =
-    own("insufficient_tier_pro", "The account's tier is too low. Nothing is charged.", || {
-        ApiError::Tier(Tier::Pro)
-    });
-const BATCH_CREDITS: OwnRefusal =
-    own("insufficient_credits_10", "The balance is below the cost. Nothing is charged.", || {
-        ApiError::Credits { cost: 10 }
-    });
-const ADDRESS_LIMIT: OwnRefusal =
-    own("address_limit", "Too many calls from this address.", address_limit);
-const BATCH_CAP: OwnRefusal = own("daily_cap_10", CAP_PASSED, || cap_refusal(10));
-const NOT_READY: OwnRefusal =
-    own("not_ready", "The service cannot work now, for the reason in `detail`.", || {
-        ApiError::NotReady { reason: "The store does not answer." }
-    });
-
-/// The reason of the refusal by the account's own cap.
-const CAP_PASSED: &str =
-    "The call would pass the account's own cap of credits a day. Nothing is charged.";
-
-fn cap_refusal(cost: u32) -> ApiError {
-    let until = account_core::guest::end_of_day(account_core::Timestamp::UNIX_EPOCH);
-    ApiError::SpendCap { cost, per_day: 100, until }
-}
-
-fn address_limit() -> ApiError {
-    let (limit, window) = (120, "minute and address");
-    ApiError::RateLimit { limit, window, retry_after: Duration::from_secs(20) }
-}
-
-/// The refusals that belong to one operation, beside those of its kind.
-const OWN_REFUSALS: &[(&str, &[OwnRefusal])] = &[
-    ("register_account", &[USERNAME_TAKEN]),
-    ("verify_registration", &[WRONG_CODE]),
-    ("log_in", &[WRONG_CREDENTIALS, UNVERIFIED, SUSPENDED, LOCKED]),
-    ("verify_second_factor", &[WRONG_CODE, SUSPENDED]),
-    ("reset_password", &[WRONG_CODE]),
-    ("change_password", &[WRONG_CONFIRMATION, GUEST, LOCKED]),
-    ("request_email_change", &[WRONG_CONFIRMATION, GUEST, LOCKED]),
-    ("confirm_email_change", &[WRONG_CODE, GUEST, EMAIL_TAKEN, INVALID_SESSION]),
-    ("undo_email_change", &[WRONG_CODE, EMAIL_TAKEN]),
-    ("regenerate_key", &[GUEST]),
-    ("get_profile", &[GUEST]),
-    ("update_profile", &[GUEST, USERNAME_TAKEN]),
-    ("enable_second_factor", &[GUEST]),
-    ("disable_second_factor", &[WRONG_CONFIRMATION, GUEST, LOCKED]),
-    ("log_out", &[GUEST, INVALID_SESSION]),
-    ("validate_session", &[GUEST, INVALID_SESSION]),
-    ("pulse_session", &[GUEST, INVALID_SESSION]),
-    ("list_sessions", &[GUEST, INVALID_SESSION]),
-    ("end_session", &[GUEST, NO_SESSION]),
-    ("end_sessions", &[GUEST, INVALID_SESSION]),
-    ("get_usage", &[GUEST]),
-    ("list_login_history", &[GUEST]),
-    ("list_transactions", &[GUEST]),
-    ("subscribe_database", &[GUEST, UNKNOWN_DATABASE, ALREADY_SUBSCRIBED]),
-    ("unsubscribe_database", &[GUEST, NOT_SUBSCRIBED]),
-    ("list_databases", &[GUEST]),
-    ("list_subscriptions", &[GUEST]),
-    (
-        "sign_in_with_identity",
-        &[INVALID_ID_TOKEN, SUSPENDED, UNCONFIRMED, NO_PROVIDER, PROVIDER_UNAVAILABLE],
-    ),
-    ("start_identity_sign_in", &[ADDRESS_LIMIT, NO_PROVIDER]),
-    ("finish_identity_sign_in", &[ADDRESS_LIMIT, NO_PROVIDER]),
-    ("complete_profile", &[WRONG_CODE, USERNAME_TAKEN, EMAIL_TAKEN]),
-    ("mint_handoff_code", &[GUEST]),
-    ("redeem_handoff_code", &[WRONG_CODE, SUSPENDED]),
-    ("create_guest_key", &[TOO_MANY_GUESTS]),
-    ("list_notifications", &[GUEST]),
-    ("read_notification", &[GUEST, NO_NOTIFICATION]),
-    ("read_all_notifications", &[GUEST]),
-    ("delete_notification", &[GUEST, NO_NOTIFICATION]),
-    ("get_notification_preferences", &[GUEST]),
-    ("update_notification_preferences", &[GUEST]),
-    ("send_test_message", &[GUEST, NO_CHAT, NO_MESSAGING, TEST_SENT_ALREADY]),
-    ("broadcast_notification", &[GUEST, NO_ADMINISTRATOR, NO_MESSAGING]),
-    (batch::OPERATION, &[STILL_RUNNING, BATCH_TIER, BATCH_CREDITS, BATCH_CAP]),
-    ("delete_account", &[WRONG_CONFIRMATION, GUEST, LOCKED]),
-    ("get_readiness", &[NOT_READY]),
+/// The refusals that belong to single operations, beside those of its kind; each list is in the file
+/// of its endpoints.
+const OWN_REFUSALS: &[&[OwnRefusals]] = &[
+    deletion::REFUSALS,
+    email_address::REFUSALS,
+    external_sign_in::REFUSALS,
+    guest::REFUSALS,
+    history::REFUSALS,
+    key::REFUSALS,
+    notification::REFUSALS,
+    password::REFUSALS,
+    profile::REFUSALS,
+    registration::REFUSALS,
+    second_factor::REFUSALS,
+    session::REFUSALS,
+    sign_in::REFUSALS,
+    subscription::REFUSALS,
+    usage::REFUSALS,
+    batch::REFUSALS,
+    health::REFUSALS,
 ];
 
 /// Operations without a key that no limit of the address counts.
@@ -242,7 +89,7 @@ pub(super) fn add(
 
 fn refusals(operation: &Described<'_>) -> Vec<Refusal> {
     let mut refusals = Vec::new();
-    let own = OWN_REFUSALS.iter().filter(|(id, _)| *id == operation.id);
+    let own = OWN_REFUSALS.iter().copied().flatten().filter(|(id, _)| *id == operation.id);
     let own: Vec<_> = own.flat_map(|(_, refusals)| refusals.iter()).collect();
     if operation.is_authenticated {
         refusals.extend(of_key());

@@ -5,6 +5,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 
+use crate::api::own_refusals::{OwnRefusal, OwnRefusals, own};
 use crate::{
     http::{Answer, ApiError, Tag, UnlimitedAnonymous},
     state::AppState,
@@ -13,6 +14,14 @@ use crate::{
 
 /// The longest time for the store's answer to a probe.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The refusals that belong to single operations of this file.
+pub(in crate::api) const REFUSALS: &[OwnRefusals] = &[("get_readiness", &[NOT_READY])];
+
+const NOT_READY: OwnRefusal =
+    own("not_ready", "The service cannot work now, for the reason in `detail`.", || {
+        ApiError::NotReady { reason: "The store does not answer." }
+    });
 
 /// The REST endpoints of liveness and readiness probes.
 #[derive(Default)]
