@@ -187,6 +187,14 @@ async fn what_a_bond_cannot_have_is_refused_by_its_field() {
                 .to_owned(),
             "base_times",
         ),
+        // The spread is a double, and in basis points it is none.
+        (
+            format!("{FINANCE}/asw-spread"),
+            r#"{"bond_price": 1.28e308, "coupon": 0.05, "maturity": 9, "base_rates": [0.4],
+                "base_times": [3]}"#
+                .to_owned(),
+            "bond_price",
+        ),
     ] {
         let answer = app.post(&path, Some(&key), &body).await;
         let faults = &answer.expect(422)["detail"];

@@ -126,12 +126,13 @@ fn generate() -> Value {
 
 /// Completes parts that stand at many places of the document.
 fn complete_values(document: &mut Value) {
+    // The copies of schemas that the next step makes have the units of their fields.
+    units::add(document);
     schemas::collapse_wrappers(document);
     let schemas = document["components"]["schemas"].as_object_mut().expect("there are schemas");
     schemas::name_enum_values(schemas);
     schemas::write_integer_bounds(document);
     schemas::remove_raw_formats(document);
-    units::add(document);
 }
 
 /// Returns the names of the schemas that are bodies of requests.

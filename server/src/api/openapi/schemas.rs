@@ -188,7 +188,7 @@ fn write_integer(bound: &mut Value) {
 ///
 /// OpenAPI 3.0 allows no keyword beside a reference, so the most frequent default of an enumeration
 /// moves to its schema. A field with another default gets a copy of the schema with that default, and
-/// a field that may be null a copy without one.
+/// a field that may be null a copy that says so.
 pub(super) fn collapse_wrappers(document: &mut Value) {
     let mut counts = BTreeMap::new();
     count_defaults(document, &mut counts);
@@ -198,6 +198,21 @@ pub(super) fn collapse_wrappers(document: &mut Value) {
     for (name, default) in defaults {
         document["components"]["schemas"][name]["default"] = default;
     }
+    remove_unused(document);
+}
+
+/// Removes the schemas that only copies stand for by now.
+fn remove_unused(document: &mut Value) {
+    let mut used = BTreeSet::new();
+    collect_references(document, &mut used);
+    let schemas = document["components"]["schemas"].as_object_mut().expect("there are schemas");
+    schemas.retain(|name, _| used.contains(name));
+}
+
+/// Collects the names of the schemas that a value refers to.
+fn collect_references(value: &Value, names: &mut BTreeSet<String>) {
+    names.extend(schema_name(value).map(str::to_owned));
+    parts(value).for_each(|part| collect_references(part, names));
 }
 
 /// The defaults of the fields of one schema, as JSON, with their numbers.
@@ -230,19 +245,11 @@ fn collapse(value: &mut Value, defaults: &Map<String, Value>, schemas: &Value) {
         let name = schema_name(&reference).unwrap_or_default().to_owned();
         let default = value.get("default");
         let is_nullable = value.get("nullable") == Some(&Value::Bool(true));
-        *value = match default {
-            Some(default) if defaults.get(&name) != Some(default) => {
-                let mut copy = schemas[&name].clone();
-                copy["default"] = default.clone();
-                copy
-            }
-            None if is_nullable && defaults.contains_key(&name) => {
-                let mut copy = schemas[&name].clone();
-                copy["nullable"] = true.into();
-                copy
-            }
-            _ => reference,
+        let needs_copy = match default {
+            Some(default) => defaults.get(&name) != Some(default),
+            None => is_nullable,
         };
+        *value = if needs_copy { copy_of(&schemas[&name], value) } else { reference };
         return;
     }
     match value {
@@ -254,6 +261,21 @@ fn collapse(value: &mut Value, defaults: &Map<String, Value>, schemas: &Value) {
         }
         _ => {}
     }
+}
+
+/// Returns a copy of a schema with what its wrapper adds. It has no title, because generators of clients name
+/// a type by it, and the schema itself has that name.
+fn copy_of(schema: &Value, wrapper: &Value) -> Value {
+    let mut copy = schema.clone();
+    if let Some(fields) = copy.as_object_mut() {
+        fields.remove("title");
+    }
+    for key in ["description", "default", "nullable"] {
+        if let Some(added) = wrapper.get(key) {
+            copy[key] = added.clone();
+        }
+    }
+    copy
 }
 
 /// Returns the reference inside a wrapper; `None` for a value that is no such wrapper.

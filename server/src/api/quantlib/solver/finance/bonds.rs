@@ -3,7 +3,7 @@
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
-    cash_flows, curves, explanation::Explanation, instruments as bonds, time::Frequency,
+    Error, cash_flows, curves, explanation::Explanation, instruments as bonds, time::Frequency,
 };
 
 use super::is_long_search;
@@ -134,7 +134,7 @@ impl Computation for PricedPayments {
         let found = cash_flows::z_spread(self.price, cashflows, times, rates, compounding)?;
         Ok(ZSpread {
             z_spread: found.z_spread,
-            z_spread_bps: BASIS_POINTS * found.z_spread,
+            z_spread_bps: in_basis_points(found.z_spread, "price")?,
             all_spreads: found.all_spreads,
             spread_duration: found.spread_duration,
             dv01: found.dv01,
@@ -311,7 +311,7 @@ impl Computation for AssetSwap {
         let found = bond.asset_swap_spread(dirty_price, &curve, floating_frequency)?;
         Ok(AssetSwapSpread {
             asw_spread: found.par_spread,
-            asw_spread_bps: BASIS_POINTS * found.par_spread,
+            asw_spread_bps: in_basis_points(found.par_spread, "bond_price")?,
             market_value_spread: found.market_value_spread,
             curve_value: found.curve_value,
             annuity: found.annuity,
@@ -439,6 +439,13 @@ impl Computation for LevelBond {
     fn wire_name(argument: &'static str) -> &'static str {
         level_name(argument)
     }
+}
+
+/// Returns a spread in basis points, unless that is beyond the range of a double.
+fn in_basis_points(spread: f64, argument: &'static str) -> quant_core::Result<f64> {
+    Some(BASIS_POINTS * spread)
+        .filter(|found| found.is_finite())
+        .ok_or(Error::Overflow { argument })
 }
 
 /// The names of a level-coupon bond's arguments in requests.
