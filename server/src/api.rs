@@ -7,6 +7,7 @@ mod browser;
 pub mod columns;
 mod console;
 pub mod documented;
+#[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod oauth;
 pub mod openapi;
@@ -18,3 +19,8 @@ pub mod quantlib;
 pub mod receipts;
 pub mod routes;
 pub mod site;
+#[cfg(not(feature = "mcp"))]
+pub mod without_mcp;
+
+#[cfg(not(feature = "mcp"))]
+pub use without_mcp as mcp;

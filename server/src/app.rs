@@ -30,7 +30,8 @@ use crate::{
     http::RequestPipeline,
     jobs,
     limits::{
-        AddressLimiter, CodeRequests, Leases, Limits, RedisAddress, RedisLeases, ReservedCredits,
+        AddressLimiter, CodeRequests, Leases, Limits, RedisAddress, RedisError, RedisLeases,
+        ReservedCredits,
     },
     metrics::Metrics,
     shutdown,
@@ -69,7 +70,7 @@ pub enum StartError {
     Messaging(#[from] email::MessengerError),
     /// The Redis of the limits cannot be used.
     #[error("the Redis that REDIS_URL names cannot be used: {0}")]
-    Redis(#[from] redis::RedisError),
+    Redis(#[from] RedisError),
     /// The calls and changes of the last hour could not be read.
     #[error("the calls of the last hour cannot be read: {0}")]
     Limits(#[from] account_core::StoreError),
@@ -272,13 +273,13 @@ impl App {
 
     /// Returns the endpoint of all routes.
     pub fn endpoint(&self) -> impl Endpoint<Output = Response> + use<> {
-        RequestPipeline::new(self.service.clone(), routes::routes(self.gateway.clone()))
+        RequestPipeline::new(self.service.clone(), routes::routes(&self.gateway))
     }
 
     /// Returns the paths of the routes that the OpenAPI document does not describe.
     #[must_use]
     pub fn undocumented_paths(&self) -> Vec<&'static str> {
-        let routes = routes::undocumented(self.gateway.clone());
+        let routes = routes::undocumented(&self.gateway);
         routes.into_iter().map(|(path, _)| path).collect()
     }
 

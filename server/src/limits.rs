@@ -16,14 +16,23 @@ mod code_requests;
 mod distributed;
 mod leases;
 mod local;
+#[cfg(feature = "redis")]
 mod redis;
 mod reserved_credits;
+#[cfg(not(feature = "redis"))]
+mod without_redis;
 
 pub use by_address::AddressLimiter;
 pub use code_requests::{CodeRequests, Dropped};
 pub use leases::Leases;
-pub use redis::{RedisAddress, RedisLeases};
+#[cfg(feature = "redis")]
+pub use redis::{RedisAddress, RedisError, RedisLeases};
 pub use reserved_credits::{CreditReservation, Price, ReservedCredits};
+#[cfg(not(feature = "redis"))]
+pub use without_redis::{
+    WithoutRedis as RedisLeases, WithoutRedisAddress as RedisAddress,
+    WithoutRedisError as RedisError,
+};
 
 use distributed::DistributedLimits;
 use local::{LocalLimits, has_calls};

@@ -58,6 +58,7 @@ mod transport;
 mod uninterrupted;
 
 pub use transport::Gateway;
+pub(super) use transport::routes;
 
 /// The name of the server for people.
 const TITLE: &str = "Financial computations";

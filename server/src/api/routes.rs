@@ -8,12 +8,12 @@ use poem_openapi::OpenApi as _;
 use super::{
     batch, batch_catalogue, console,
     documented::{self, Api},
-    mcp::Gateway,
+    mcp::{self, Gateway},
     oauth, openapi,
     ops::metrics,
     pages, receipts, site,
 };
-use crate::http::{AnyMethod, Methods};
+use crate::http::Methods;
 
 /// The path of the public keys of receipts.
 const RECEIPT_KEYS: &str = "/.well-known/quant-receipts.json";
@@ -24,7 +24,7 @@ const RECEIPT_KEYS: &str = "/.well-known/quant-receipts.json";
 ///
 /// Panics where the router has a path or a method that the document does not describe.
 #[must_use]
-pub fn routes(gateway: Arc<Gateway>) -> Route {
+pub fn routes(gateway: &Arc<Gateway>) -> Route {
     let mut table = HashMap::new();
     Api::default().add_routes(&mut table);
     let mut described: HashMap<_, _> = documented::operations()
@@ -56,7 +56,7 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
 }
 
 /// Returns the routes that the OpenAPI document does not describe, by their paths.
-pub(crate) fn undocumented(gateway: Arc<Gateway>) -> Vec<(&'static str, BoxEndpoint<'static>)> {
+pub(crate) fn undocumented(gateway: &Arc<Gateway>) -> Vec<(&'static str, BoxEndpoint<'static>)> {
     let forms = oauth::routes().into_iter().chain(pages::routes()).chain(console::routes());
     let forms = forms.map(|(path, methods)| (path, Methods::of(path, methods).boxed()));
     let pages = site::routes().into_iter().chain([
@@ -65,10 +65,5 @@ pub(crate) fn undocumented(gateway: Arc<Gateway>) -> Vec<(&'static str, BoxEndpo
         ("/metrics", metrics::endpoint().boxed()),
     ]);
     let pages = pages.map(|(path, page)| (path, Methods::page(path, page).boxed()));
-    let messages = [
-        ("/mcp", AnyMethod::new("/mcp", gateway.clone()).boxed()),
-        // The address that some hosts make of `/mcp`.
-        ("/mcp/", AnyMethod::new("/mcp", gateway).boxed()),
-    ];
-    forms.chain(pages).chain(messages).collect()
+    forms.chain(pages).chain(mcp::routes(gateway)).collect()
 }

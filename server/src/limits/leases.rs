@@ -5,7 +5,7 @@ use account_core::store::LeaseStore;
 use account_core::{CallerId, StoreError, Timestamp};
 use chrono::TimeDelta;
 
-use super::redis::RedisLeases;
+use super::RedisLeases;
 use crate::store::LeaseWriter;
 
 /// The store of the leases that all instances share.

@@ -8,8 +8,9 @@ use std::{fmt, str::FromStr, sync::LazyLock, time::Duration};
 use account_core::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
 use account_core::store::LeaseStore;
 use account_core::{CallerId, StoreError};
+pub use redis::RedisError;
 use redis::{
-    AsyncCommands, Client, ConnectionInfo, IntoConnectionInfo, RedisError, Script,
+    AsyncCommands, Client, ConnectionInfo, IntoConnectionInfo, Script,
     aio::{ConnectionManager, ConnectionManagerConfig},
 };
 

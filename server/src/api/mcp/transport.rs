@@ -40,7 +40,7 @@ use crate::{
     auth::lookup_error::LookupError,
     body_memory::{HeldBytes, RequestSource},
     http::{
-        ApiError, COMMON_BODY_LIMIT, RequestContext,
+        AnyMethod, ApiError, COMMON_BODY_LIMIT, RequestContext,
         body::{self, BodyLimits},
         echo,
         host::is_loopback,
@@ -467,4 +467,11 @@ fn limit_told(refusal: &ApiError, request: &Request, message: Option<&RpcMessage
 fn refuse(error: &JsonRpcError) -> Response {
     let text = serde_json::to_string(error).expect("an error is JSON");
     json_response(StatusCode::BAD_REQUEST, text)
+}
+
+/// Returns the routes of the endpoint, by their paths.
+pub(in crate::api) fn routes(gateway: &Arc<Gateway>) -> Vec<(&'static str, BoxEndpoint<'static>)> {
+    // Some hosts make the second address of the first.
+    let paths = ["/mcp", "/mcp/"];
+    paths.map(|path| (path, AnyMethod::new("/mcp", gateway.clone()).boxed())).into()
 }

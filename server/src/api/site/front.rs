@@ -21,6 +21,7 @@ use crate::{api::openapi::VERSION, http::StaticPage};
 #[template(path = "site/front.html")]
 struct FrontPage {
     version: &'static str,
+    has_mcp: bool,
     /// The computations by heading.
     groups: Vec<Group>,
     computations: usize,
@@ -50,6 +51,7 @@ fn html(base_url: &str) -> String {
     let example = operation::find("price_european_option").expect("the document has the operation");
     let page = FrontPage {
         version: VERSION,
+        has_mcp: cfg!(feature = "mcp"),
         computations: groups.iter().map(|group| group.operations.len()).sum(),
         groups,
         example,
@@ -66,7 +68,7 @@ fn addresses() -> String {
         "playground": "/playground",
         "console": "/console",
         "openapi": "/openapi.json",
-        "mcp": "/mcp",
+        "mcp": cfg!(feature = "mcp").then_some("/mcp"),
         "llms": "/llms.txt",
         "health": "/health",
         "ready": "/ready",

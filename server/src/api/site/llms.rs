@@ -14,9 +14,12 @@ pub(super) fn text(base_url: &str) -> String {
          costs nothing.\n\n\
          - [OpenAPI document]({base_url}/openapi.json): every field with its range\n\
          - [Reference]({base_url}/docs): a page for each operation\n\
-         - [Errors and limits]({base_url}/docs/errors): every status, type of fault, header and limit\n\
-         - [MCP]({base_url}/mcp): the same computations as tools\n"
+         - [Errors and limits]({base_url}/docs/errors): every status, type of fault, header and limit\n"
     );
+    if cfg!(feature = "mcp") {
+        writeln!(text, "- [MCP]({base_url}/mcp): the same computations as tools")
+            .expect("a string takes every line");
+    }
     for group in operation::groups(|_| true) {
         write!(text, "\n## {}\n\n", group.tag).expect("a string takes every line");
         for operation in group.operations {
