@@ -135,7 +135,7 @@ impl Deviation {
         if above < 0.0 {
             // Both ends on one side: down to a constant level and up again.
             let knot = last / (first + last);
-            let base = -first * knot;
+            let base = 0.0 - first * knot; // no negative zero
             Self::Joined { base, left: first - base, right: last - base, knot }
         } else if above > 2.0 * below {
             // A flat start, and a steep end.
