@@ -242,6 +242,29 @@ async fn each_listed_field_of_risk_and_views_is_required() {
 }
 
 #[tokio::test]
+async fn a_portfolio_has_400_assets_and_a_frontier_300_and_no_more() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let request = |size: usize| {
+        let row = |asset| (0..size).map(|other| f64::from(u8::from(asset == other))).collect();
+        let rows: Vec<Vec<f64>> = (0..size).map(row).collect();
+        let returns = vec![0.1; size];
+        json!({ "expected_returns": returns, "covariance_matrix": rows, "target_return": 0.1 })
+    };
+    for (path, most) in [("max-sharpe", 400), ("target-return", 400), ("efficient-frontier", 300)] {
+        let path = format!("/optimize/{path}");
+        asked(&app, &key, &path, &request(most)).await.expect(200);
+        let refused = asked(&app, &key, &path, &request(most + 1)).await;
+        let fault = &refused.expect(422)["detail"][0];
+        assert_eq!(fault["loc"], json!(["body", "expected_returns"]), "{fault}");
+        assert!(
+            fault["msg"].as_str().expect("a text").contains(&format!("at most {most} assets")),
+            "{fault}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn what_is_undefined_is_refused_with_its_field() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 1000).await;

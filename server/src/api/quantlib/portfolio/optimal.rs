@@ -23,6 +23,9 @@ use crate::{
 
 /// Above so many assets a frontier of many points may take over a millisecond.
 const LONG_FRONTIER_FROM_ASSETS: usize = 16;
+/// The most assets of one portfolio and of a frontier: the work grows with their third power.
+const MOST_ASSETS: (usize, &str) = (400, "at most 400 assets");
+const MOST_ASSETS_OF_FRONTIER: (usize, &str) = (300, "at most 300 assets on a frontier");
 /// Above so many assets the answer has no corner portfolios, of which there may be as many.
 const CORNERS_UP_TO_ASSETS: usize = 250;
 
@@ -36,7 +39,7 @@ impl OptimalPortfolios {
     ///
     /// The tangency portfolio: weights that sum to 1, within optional bounds per asset. Refused
     /// where no portfolio returns more than the risk-free rate, and where the ratio grows without
-    /// end.
+    /// end. At most 400 assets.
     #[oai(path = "/max-sharpe", method = "post", operation_id = "find_max_sharpe_portfolio")]
     async fn max_sharpe(&self, call: Metered<MaxSharpe>) -> Result<Answer<OptimalPortfolio>> {
         call.run().await
@@ -45,7 +48,8 @@ impl OptimalPortfolios {
     /// Find the portfolio of least variance with a given return.
     ///
     /// The return is met as an equality, so that a target below the return of the minimum-variance
-    /// portfolio gives an inefficient one. Refused where the bounds exclude the return.
+    /// portfolio gives an inefficient one. Refused where the bounds exclude the return. At most
+    /// 400 assets.
     #[oai(path = "/target-return", method = "post", operation_id = "find_target_return_portfolio")]
     async fn target_return(&self, call: Metered<TargetReturn>) -> Result<Answer<OptimalPortfolio>> {
         call.run().await
@@ -55,7 +59,8 @@ impl OptimalPortfolios {
     ///
     /// Portfolios at equal distances in return, from the one of least variance to the largest
     /// return, with the corner portfolios, between which all others are mixtures, and the tangency
-    /// portfolio. All of them keep the bounds, `constraints` and `max_turnover`.
+    /// portfolio. All of them keep the bounds, `constraints` and `max_turnover`. At most 300
+    /// assets.
     #[oai(path = "/efficient-frontier", method = "post", operation_id = "trace_efficient_frontier")]
     async fn efficient_frontier(
         &self,
@@ -230,6 +235,16 @@ enum GoalProblem<B> {
     Limited(ConstrainedProblem),
 }
 
+/// Refuses more assets than the most, with the requirement in words.
+fn check_number(
+    assets: &Assets,
+    (most, requirement): (usize, &'static str),
+) -> quant_core::Result<()> {
+    let (argument, number) = ("expected_returns", assets.expected_returns.len());
+    let value = number as f64;
+    if number > most { Err(Error::Domain { argument, value, requirement }) } else { Ok(()) }
+}
+
 /// Reads the problem of a goal: with the limits of the request where it has some, else `within_bounds`.
 fn goal_problem<B>(
     assets: &Assets,
@@ -239,6 +254,7 @@ fn goal_problem<B>(
     goal: Goal,
     within_bounds: impl FnOnce(ConstrainedProblem) -> B,
 ) -> quant_core::Result<GoalProblem<B>> {
+    check_number(assets, MOST_ASSETS)?;
     let problem = problem(assets, risk_free_rate, bounds, goal)?;
     Ok(match limits.read()? {
         None => GoalProblem::WithinBounds(within_bounds(problem)),
@@ -335,6 +351,7 @@ impl Computation for TargetReturn {
 
 impl EfficientFrontier {
     fn problem(&self) -> quant_core::Result<portfolio::ConstrainedFrontier> {
+        check_number(&self.assets, MOST_ASSETS_OF_FRONTIER)?;
         let assets = portfolio::EfficientFrontier {
             expected_returns: self.assets.expected_returns.to_vec(),
             covariance_matrix: self.assets.covariance()?,
