@@ -378,6 +378,31 @@ mod tests {
         assert_eq!((refused.code(), refused.argument()), ("domain", Some("expected_returns")));
     }
 
+    #[test]
+    fn a_path_along_a_row_ends_without_a_number_that_is_not_finite() {
+        let mut rows = vec![vec![0.0; 8]; 8];
+        rows[0][0] = 190_586.0;
+        (rows[0][1], rows[1][0]) = (66_312.628_906_25, 66_312.628_906_25);
+        rows[1][1] = 83_440.905_914_306_64;
+        let expected_returns = vec![1e-300, 256.0, 256.0, 256.0, 256.0, 256.0, 256.0, 63.0];
+        let of_first = vec![170.667_968_75, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let of_all = vec![256.0, 0.238_281_25, 256.0, f64::MIN, f64::MIN, 0.0, 0.0, 0.0];
+        let problem = ConstrainedFrontier {
+            constraints: vec![group(of_first, 44_739_242.0), group(of_all, 2.656e-198)],
+            ..frontier(EfficientFrontier {
+                expected_returns,
+                covariance_matrix: Covariance::from_rows(&rows).unwrap(),
+                risk_free_rate: 0.0,
+                min_weights: Some(vec![0.0; 8]),
+                max_weights: None,
+            })
+        };
+        if let Ok(found) = problem.points(5) {
+            let mut weights = found.points.iter().flat_map(|point| &point.weights);
+            assert!(weights.all(|weight| weight.is_finite()), "{found:?}");
+        }
+    }
+
     /// Numbers in [0, 1) without a visible pattern.
     fn draws(first: usize, count: usize) -> Vec<f64> {
         let draw = |index: usize| {

@@ -307,7 +307,8 @@ impl DualSearch {
             let full = if step.is_dependent { f64::INFINITY } else { missing / step.free };
             let limit = self.first_limit_of_step(&step, &row, own);
             let length = limit.map_or(full, |(length, _)| length.min(full));
-            if length.is_infinite() {
+            // It is no number where rounding has left no direction.
+            if !length.is_finite() {
                 return false;
             }
             self.follow(&step, length);

@@ -135,6 +135,9 @@ impl<'m> LevelPath<'m> {
                 return Ok(PathStep::Ray(motion.way));
             };
             let moved = distance * norm(&motion.way);
+            if !moved.is_finite() {
+                return Err(self.not_advanced());
+            }
             self.follow(&motion, distance);
             let has_moved = moved > STANDSTILL * norm(&self.search.point);
             let mut corner = None;
@@ -222,6 +225,10 @@ impl<'m> LevelPath<'m> {
                 break;
             }
             let distance = missing / inner(&row.normal, &motion.way);
+            // The path runs along the row.
+            if !distance.is_finite() {
+                break;
+            }
             let is_rounding = missing.abs() <= MET * self.terms(row)
                 || distance.abs() <= ROUNDED * self.level().abs();
             let moved = distance.abs() * norm(&motion.way);
