@@ -398,6 +398,9 @@ impl Curve {
         }
         let zero_rates: Vec<f64> = pillars.iter().map(|pillar| pillar.zero_rate).collect();
         let interpolant = interpolation.fit(tenors, &zero_rates, exponents);
+        if !interpolant.is_finite() {
+            return Err(Error::Overflow { argument });
+        }
         Ok(Self { reference_date, pillars, interpolant })
     }
 }
@@ -409,6 +412,14 @@ mod tests {
     use super::*;
 
     const SHAPES: &[Interpolation] = Interpolation::ALL;
+
+    #[test]
+    fn a_spline_between_pillars_that_nearly_coincide_is_refused() {
+        let (tenors, rates) = ([5e-324, 1e-308, 255.25], [0.0, 0.9, 0.4]);
+        let spline = Interpolation::Cubic;
+        let refused = Curve::from_values(today(), &tenors, &rates, CurveType::Zero, spline);
+        assert_eq!(refused.unwrap_err().code(), "overflow");
+    }
 
     fn today() -> NaiveDate {
         "2024-01-31".parse().unwrap()

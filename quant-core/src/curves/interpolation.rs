@@ -76,6 +76,15 @@ impl Interpolation {
 }
 
 impl Interpolant {
+    /// Returns whether the curve has a value between any two pillars. A spline has none where its
+    /// pillars are so near that a curvature is no double.
+    pub(super) fn is_finite(&self) -> bool {
+        match &self.shape {
+            Shape::Cubic { curvatures, .. } => curvatures.iter().all(|value| value.is_finite()),
+            Shape::Linear { .. } | Shape::LogLinear { .. } | Shape::MonotoneConvex(_) => true,
+        }
+    }
+
     /// Returns the method that fitted the curve.
     pub(super) fn interpolation(&self) -> Interpolation {
         match self.shape {
