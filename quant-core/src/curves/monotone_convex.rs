@@ -14,6 +14,7 @@
 //! Finance 13(2), section 6; (2008), "Methods for Constructing a Yield Curve", Wilmott.
 
 use super::pillars::pillar_before;
+use crate::arithmetic::without_negative_zero;
 
 /// The forward curve, one interval for each pillar.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +136,7 @@ impl Deviation {
         if above < 0.0 {
             // Both ends on one side: down to a constant level and up again.
             let knot = last / (first + last);
-            let base = 0.0 - first * knot; // no negative zero
+            let base = without_negative_zero(-first * knot);
             Self::Joined { base, left: first - base, right: last - base, knot }
         } else if above > 2.0 * below {
             // A flat start, and a steep end.
@@ -143,7 +144,7 @@ impl Deviation {
             Self::Joined { base: first, left: 0.0, right: last - first, knot }
         } else if 2.0 * above < below {
             // A steep start, and a flat end.
-            let knot = 3.0 * last / (last - first);
+            let knot = without_negative_zero(3.0 * last / (last - first));
             Self::Joined { base: last, left: first - last, right: 0.0, knot }
         } else {
             Self::Parabola { first, last }
