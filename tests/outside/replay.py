@@ -41,6 +41,7 @@ try:
     import h2.config
     import h2.connection
     import h2.events
+    import h2.exceptions
 except ImportError:
     h2 = None
 
@@ -275,6 +276,8 @@ class Service:
         cost, seconds, megabytes = Cost(), self.seconds(), self.megabytes("VmRSS")
         yield cost
         time.sleep(0.5)
+        if self.process.poll() is not None:
+            raise RuntimeError("the service has ended")
         cost.seconds, cost.megabytes = self.seconds() - seconds, self.megabytes("VmHWM") - megabytes
 
 
@@ -464,7 +467,7 @@ def zeros_beside(fields):
 
 
 def over_http2(service, path, body, key):
-    """Sends a body over HTTP/2 without a length; returns the status, or None where HTTP/2 is not offered."""
+    """Sends a body over HTTP/2 without a length; returns the status, or None where none came."""
     link = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding="utf-8"))
     link.initiate_connection()
     head = {":method": "POST", ":scheme": "http", ":authority": service.address, ":path": path}
@@ -570,6 +573,10 @@ def zeros_over_http2(attempt):
     """Sends 16 MiB of zeros over HTTP/2, without a length."""
     if h2 is None:
         return "the package h2 is not installed", None
+    service = attempt.start()
+    if over_http2(service, PRICE, json.dumps(OPTION).encode(), service.account()) != 200:
+        return "no HTTP/2", None
+    service.end()
     return costs_of(attempt, over_http2)
 
 
@@ -1114,13 +1121,20 @@ ATTACKS = [
 ]
 
 
+# What an attack raises where a service does not do what the attack needs.
+FAILURES = (
+    *(OSError, RuntimeError, LookupError, ValueError, TypeError, http.client.HTTPException),
+    *(sqlite3.Error, subprocess.SubprocessError),
+)
+
+
 def carry_out(attack, program, postgres):
     """Carries out an attack; returns what was observed and the verdict."""
     attempt = Attempt(program, postgres)
     with attempt.stack:
         try:
             observed, is_held = attack(attempt)
-        except (OSError, RuntimeError, LookupError, ValueError, sqlite3.Error, subprocess.SubprocessError) as error:
+        except FAILURES as error:
             observed, is_held = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}", False
     return observed.replace("|", "/"), verdict(is_held)
 
@@ -1133,6 +1147,11 @@ def main():
     parser.add_argument("--postgres", action="store_true", help="use a PostgreSQL cluster of its own")
     parser.add_argument("--only", metavar="WORD", default="", help="a word in the functions of the attacks to replay")
     options = parser.parse_args()
+    attacks = [row for row in ATTACKS if options.only in row[1].__name__]
+    if not attacks:
+        parser.error("no attack has this word")
+    # A signal ends the services as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # Hundreds of connections are open at the same time.
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 4096 else 4096, hard))
@@ -1144,9 +1163,7 @@ def main():
         postgres = Postgres() if options.postgres else None
         if postgres:
             stack.callback(postgres.end)
-        for title, attack, *tests in ATTACKS:
-            if options.only not in attack.__name__:
-                continue
+        for title, attack, *tests in attacks:
             outcomes = [carry_out(attack, program, postgres) for program in programs]
             verdicts.append(outcomes[-1][1])
             cells = [f"{word}: {observed}" for observed, word in outcomes]

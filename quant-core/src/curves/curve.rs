@@ -383,10 +383,11 @@ impl Curve {
         exponents: &[f64],
         interpolation: Interpolation,
     ) -> Result<Self> {
+        let exponents: Vec<f64> = exponents.iter().copied().map(without_negative_zero).collect();
         let mut pillars = Vec::with_capacity(tenors.len());
         for (index, date) in dates.into_iter().enumerate() {
             let (tenor, exponent) = (tenors[index], exponents[index]);
-            let (tenor_before, before) = pillar_before(tenors, exponents, index);
+            let (tenor_before, before) = pillar_before(tenors, &exponents, index);
             let simple_forward_rate = libm::expm1(exponent - before) / (tenor - tenor_before);
             pillars.push(Pillar {
                 tenor,
@@ -397,7 +398,7 @@ impl Curve {
             });
         }
         let zero_rates: Vec<f64> = pillars.iter().map(|pillar| pillar.zero_rate).collect();
-        let interpolant = interpolation.fit(tenors, &zero_rates, exponents);
+        let interpolant = interpolation.fit(tenors, &zero_rates, &exponents);
         if !interpolant.is_finite() {
             return Err(Error::Overflow { argument });
         }
