@@ -1,5 +1,6 @@
-//! The lists of attacks and of faults, `tests/attacks.md` and `docs/faults.md`, and the table of the
-//! OWASP ASVS, `docs/asvs.md`: every test that a list names exists. One attack is here, because it needs the whole service with its storage closed.
+//! The lists of attacks and of faults, `tests/attacks.md`, `tests/outside/README.md` and
+//! `docs/faults.md`, and the table of the OWASP ASVS, `docs/asvs.md`: every test that a list names
+//! exists. One attack is here, because it needs the whole service with its storage closed.
 
 use std::path::Path;
 
@@ -42,6 +43,11 @@ fn check_names(path: &str, least: usize) {
 #[test]
 fn every_test_that_the_list_of_attacks_names_exists() {
     check_names("tests/attacks.md", 60);
+}
+
+#[test]
+fn every_test_that_the_replayed_attacks_name_exists() {
+    check_names("tests/outside/README.md", 20);
 }
 
 #[test]
