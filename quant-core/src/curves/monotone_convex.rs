@@ -57,6 +57,7 @@ impl MonotoneConvex {
         let width = |i: usize| times[i] - pillar_before(times, exponents, i).0;
         let averages: Vec<f64> = (0..times.len())
             .map(|i| (exponents[i] - pillar_before(times, exponents, i).1) / width(i))
+            .map(without_negative_zero)
             .collect();
         let forwards = pillar_forwards(&averages, width);
         let interval = |(i, &average): (usize, &f64)| {
@@ -112,7 +113,7 @@ fn pillar_forwards(averages: &[f64], width: impl Fn(usize) -> f64) -> Vec<f64> {
     }
     for (i, forward) in forwards.iter_mut().enumerate() {
         let (before, after) = (averages[i.saturating_sub(1)], averages[i.min(count - 1)]);
-        *forward = keep_sign(*forward, before, after);
+        *forward = without_negative_zero(keep_sign(*forward, before, after));
     }
     forwards
 }
