@@ -49,7 +49,10 @@ impl LimitsArgs {
     pub(super) fn check(&self, problems: &mut Problems) -> Option<LimitSettings> {
         let redis = given(self.redis_url.as_deref()).and_then(|url| {
             let address = url.parse().ok();
-            let wanted = "an address as redis://:password@host:6379/0";
+            let wanted = match cfg!(feature = "redis") {
+                true => "an address as redis://:password@host:6379/0",
+                false => "absent: this program was built without the feature redis",
+            };
             problems.require("REDIS_URL", address.is_some(), wanted);
             address
         });
