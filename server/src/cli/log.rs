@@ -27,6 +27,19 @@ use crate::{
 /// export of spans where a collector is named.
 pub(super) fn start(format: LogFormat) -> Result<Option<SpanExport>, CommandError> {
     let export = SpanExport::start()?;
+    subscriber(format, std::io::stderr, export.as_ref()).init();
+    Ok(export)
+}
+
+/// Returns what writes the log, and exports spans where there is an export.
+fn subscriber<W>(
+    format: LogFormat,
+    writer: W,
+    export: Option<&SpanExport>,
+) -> impl Subscriber + Send + Sync
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
     // The line for every request is written in JSON only.
     let access = if format == LogFormat::Json { LevelFilter::INFO } else { LevelFilter::OFF };
     let lines = Targets::new()
@@ -34,19 +47,21 @@ pub(super) fn start(format: LogFormat) -> Result<Option<SpanExport>, CommandErro
         .with_target(ACCESS, access)
         .with_target(SPANS, LevelFilter::OFF)
         .with_default(LevelFilter::WARN);
-    // Each statement of the database is a span of sea-orm.
-    let spans = Targets::new()
-        .with_target(SPANS, LevelFilter::INFO)
-        .with_target("sea_orm", LevelFilter::INFO);
-    let exported = export.as_ref().map(|export| {
-        tracing_opentelemetry::layer().with_tracer(export.tracer()).with_filter(spans)
-    });
     let written = match format {
-        LogFormat::Text => text(std::io::stderr).boxed(),
-        LogFormat::Json => layer().json().with_writer(std::io::stderr).boxed(),
+        LogFormat::Text => text(writer).boxed(),
+        LogFormat::Json => layer().json().with_writer(writer).boxed(),
     };
-    tracing_subscriber::registry().with(exported).with(written.with_filter(lines)).init();
-    Ok(export)
+    // An absent layer is not added as `None`: it has no filter, so that every span would be made.
+    let mut layers = vec![written.with_filter(lines).boxed()];
+    if let Some(export) = export {
+        // Each statement of the database is a span of sea-orm.
+        let spans = Targets::new()
+            .with_target(SPANS, LevelFilter::INFO)
+            .with_target("sea_orm", LevelFilter::INFO);
+        let exported = tracing_opentelemetry::layer().with_tracer(export.tracer());
+        layers.push(exported.with_filter(spans).boxed());
+    }
+    tracing_subscriber::registry().with(layers)
 }
 
 /// Returns the log as lines of text.
@@ -96,6 +111,17 @@ mod tests {
 
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
+        }
+    }
+
+    #[test]
+    fn without_an_export_no_span_is_made() {
+        for format in [LogFormat::Text, LogFormat::Json] {
+            tracing::subscriber::with_default(subscriber(format, io::sink, None), || {
+                assert!(tracing::info_span!(target: SPANS, "request").is_disabled());
+                assert!(tracing::info_span!(target: "sea_orm", "statement").is_disabled());
+                assert!(tracing::enabled!(target: "quant_server", tracing::Level::INFO));
+            });
         }
     }
 
