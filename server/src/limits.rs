@@ -118,7 +118,9 @@ impl Limits {
             }
             CallerLimits::Distributed(distributed) => distributed,
         };
-        let admit = distributed.admit(caller, now, |own| self.admit_network(caller, own, now));
+        // Boxed, so that the future of a request has no room for it where the limits are local.
+        let admit =
+            Box::pin(distributed.admit(caller, now, |own| self.admit_network(caller, own, now)));
         match tokio::time::timeout(PATIENCE, admit).await {
             Ok(Ok(decision)) => Ok(decision),
             Ok(Err(error)) => {

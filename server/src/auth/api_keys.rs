@@ -45,8 +45,10 @@ impl ApiKeyCache {
         key: &ApiKey,
         now: Timestamp,
     ) -> Result<Caller, LookupError> {
-        let look_up =
-            move || async move { accounts.authenticate(key, now).await.map_err(unidentified) };
+        // Boxed, so that the future of a request with a cached key has no room for the query.
+        let look_up = move || {
+            Box::pin(async move { accounts.authenticate(key, now).await.map_err(unidentified) })
+        };
         let caller = self.cache.get_or_load(self.vault.key_digest(key), look_up).await?;
         still_valid(caller, now)
     }

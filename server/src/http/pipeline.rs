@@ -19,7 +19,7 @@
 //! [`AdmittedCall::authorise`]: super::AdmittedCall::authorise
 //! [`ParsedCall::execute`]: super::ParsedCall::execute
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
@@ -60,7 +60,9 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
     async fn call(&self, request: Request) -> Result<Response> {
         let head = Arc::new(RequestHead::of_request(self.state.clone(), &request));
         let span = telemetry::request_span(&request, head.id);
-        Ok(self.answer(request, head).instrument(span).await)
+        // Pinned here: the future is large, and the span's wrapper would take it by value.
+        let answer = pin!(self.answer(request, head));
+        Ok(answer.instrument(span).await)
     }
 }
 

@@ -108,11 +108,11 @@ impl MeteredCall {
     async fn run(self) -> Result<String> {
         let Self { call, held } = self;
         let surface = call.context().surface;
+        // Boxed: what an endpoint holds is moved several times on its way to its own box.
         let answered = if call.context().is_quote_preferred {
-            // Boxed, so that the future of the common call has no room for this rare case.
             Box::pin(call.quote()).await.map(|terms| success(&AnswerParts::new(terms)))
         } else {
-            call.execute(None).await.map(ChargedCall::into_body)
+            Box::pin(call.execute(None)).await.map(ChargedCall::into_body)
         };
         drop(held);
         answered.map_err(|refusal| Error::from_response(refusal.into_response(surface)))
