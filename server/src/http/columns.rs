@@ -14,7 +14,7 @@ mod price;
 mod rows;
 
 pub(crate) use arrow::MEDIA_TYPE as ARROW;
-pub(crate) use endpoint::ColumnsEndpoint;
+pub(crate) use endpoint::{ColumnsEndpoint, ROWS_OF_A_JOB};
 pub(crate) use plan::Plan;
 pub use price::{MAX_ROWS, ROWS_OF_A_MARKER, cost};
 pub(crate) use rows::{FromNumbers, RowsFunction, ToNumbers, by_numbers, by_value};

@@ -24,7 +24,8 @@ use crate::{
     http::{
         COMMON_BODY_LIMIT, Computation, Operation,
         columns::{
-            ColumnsEndpoint, FromNumbers, Plan, RowsFunction, ToNumbers, by_numbers, by_value, cost,
+            ColumnsEndpoint, FromNumbers, Plan, ROWS_OF_A_JOB, RowsFunction, ToNumbers, by_numbers,
+            by_value, cost,
         },
     },
 };
@@ -39,6 +40,7 @@ pub struct ColumnarOperation {
     pub marker: u32,
     pub(super) plan: Arc<Plan>,
     rows: RowsFunction,
+    rows_of_a_job: usize,
     pub(super) request: fn() -> MetaSchemaRef,
     pub(super) answer: fn() -> MetaSchemaRef,
     pub(super) register: fn(&mut Registry),
@@ -52,6 +54,7 @@ struct TableLine {
     single: &'static str,
     id: &'static str,
     rows: RowsFunction,
+    rows_of_a_job: usize,
     plan: fn(&[&str]) -> Plan,
     /// The fields of the answer that have the name of a field of the request and another value.
     computed: &'static [&'static str],
@@ -80,6 +83,7 @@ where
         single,
         id,
         rows: by_value::<C>,
+        rows_of_a_job: ROWS_OF_A_JOB,
         plan: Plan::of::<C>,
         computed: &[],
         request: C::schema_ref,
@@ -93,6 +97,11 @@ impl TableLine {
     /// Keeps columns that have the name of a field of the request and another value.
     const fn computing(self, names: &'static [&'static str]) -> Self {
         Self { computed: names, ..self }
+    }
+
+    /// Computes so few rows in a job, for a computation whose row takes longer than a closed form.
+    const fn in_jobs_of(self, rows: usize) -> Self {
+        Self { rows_of_a_job: rows, ..self }
     }
 }
 
@@ -152,7 +161,8 @@ static LINES: &[TableLine] = &[
     numbers::<RequestFor<digital::DigitalCall>>("price_digital_call", "price_digital_call_columns"),
     numbers::<RequestFor<digital::DigitalPut>>("price_digital_put", "price_digital_put_columns"),
     numbers::<pricing::Exchange>("price_exchange_option", "price_exchange_option_columns"),
-    numbers::<kirk::Spread>("price_spread_option", "price_spread_option_columns"),
+    // A row has a quadrature, which takes a tenth of a millisecond.
+    numbers::<kirk::Spread>("price_spread_option", "price_spread_option_columns").in_jobs_of(128),
     values::<RequestFor<rate_options::Caplet>>("price_caplet", "price_caplet_columns"),
     values::<RequestFor<rate_options::Floorlet>>("price_floorlet", "price_floorlet_columns"),
     // The annuity of the answer is that of the notional.
@@ -208,6 +218,7 @@ impl ColumnarOperation {
             marker: single.cost,
             plan: Arc::new((line.plan)(line.computed)),
             rows: line.rows,
+            rows_of_a_job: line.rows_of_a_job,
             request: line.request,
             answer: line.answer,
             register: line.register,
@@ -231,6 +242,11 @@ impl ColumnarOperation {
 
     /// Returns the endpoint.
     pub(super) fn endpoint(&self) -> ColumnsEndpoint {
-        ColumnsEndpoint { marker: self.marker, plan: self.plan.clone(), rows: self.rows }
+        ColumnsEndpoint {
+            marker: self.marker,
+            plan: self.plan.clone(),
+            rows: self.rows,
+            rows_of_a_job: self.rows_of_a_job,
+        }
     }
 }

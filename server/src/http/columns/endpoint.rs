@@ -29,7 +29,7 @@ use super::{
 use crate::body_memory::HeldBytes;
 
 /// The rows of one job of the compute pool: a few milliseconds of a closed form.
-const ROWS_OF_A_JOB: usize = 16_384;
+pub(crate) const ROWS_OF_A_JOB: usize = 16_384;
 /// The jobs of one request that wait or run. The pool runs as many as there are cores.
 const JOBS_AT_ONCE: usize = 16;
 /// An answer below this size is sent as it is: its compression would save no packet.
@@ -99,6 +99,9 @@ pub(crate) struct ColumnsEndpoint {
     pub(crate) plan: Arc<Plan>,
     /// The computation of rows.
     pub(crate) rows: RowsFunction,
+    /// The rows of one job of the compute pool, which is to take some milliseconds, so that the jobs
+    /// of others do not wait long.
+    pub(crate) rows_of_a_job: usize,
 }
 
 impl Endpoint for ColumnsEndpoint {
@@ -166,9 +169,9 @@ impl ColumnsEndpoint {
     ) -> std::result::Result<(Response, u32), ApiError> {
         let (pool, source) = (&context.state.compute_pool, held.source());
         let (rows, input, answered) = (input.rows, Arc::new(input), Arc::new(answered));
-        let jobs = (0..rows).step_by(ROWS_OF_A_JOB).map(|start| {
+        let jobs = (0..rows).step_by(self.rows_of_a_job).map(|start| {
             let (endpoint, input, answered) = (self.clone(), input.clone(), answered.clone());
-            let range = start..rows.min(start + ROWS_OF_A_JOB);
+            let range = start..rows.min(start + self.rows_of_a_job);
             pool.run(source, move || endpoint.job(&input, &answered, range))
         });
         let mut jobs = stream::iter(jobs).buffered(JOBS_AT_ONCE);
