@@ -40,13 +40,13 @@ mod keys;
 mod lease_writer;
 mod leases;
 mod ledger;
-#[cfg(test)]
-mod ledger_model_tests;
 mod ledger_writer;
 #[cfg(test)]
 mod locked_time_tests;
 mod master_key;
 mod migration;
+#[cfg(test)]
+mod model_tests;
 mod notifications;
 mod oauth;
 mod open;

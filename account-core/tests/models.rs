@@ -1,11 +1,9 @@
-//! The in-memory store against the model of the ledger.
+//! The in-memory store against the models of the ledger and of credentials.
 
 use std::sync::LazyLock;
 
 use account_core::testing::MemoryStore;
-use account_core::testing::model::{Home, ModelTest};
-use proptest::test_runner::Config;
-use proptest_state_machine::prop_state_machine;
+use account_core::testing::model::{CredentialsTest, Home, LedgerTest, compare};
 use tokio::runtime::{Builder, Runtime};
 
 static RUNTIME: LazyLock<Runtime> =
@@ -30,9 +28,12 @@ impl Home for Memory {
     }
 }
 
-prop_state_machine! {
-    #![proptest_config(Config { cases: 256, failure_persistence: None, ..Config::default() })]
+#[test]
+fn the_ledger_in_memory_answers_as_its_model() {
+    compare::<LedgerTest<Memory>>(256, 1..60);
+}
 
-    #[test]
-    fn the_store_in_memory_answers_as_the_model(sequential 1..60 => ModelTest<Memory>);
+#[test]
+fn the_credentials_in_memory_end_as_in_their_model() {
+    compare::<CredentialsTest<Memory>>(256, 1..60);
 }
