@@ -1,4 +1,4 @@
-"""The work of further.rs by QuantLib from PyPI, else by numpy. Prints the same lines.
+"""The work of further.rs by QuantLib from PyPI, else by a library or a formula. Prints the same lines.
 
 Each call includes what Python adds to it: the row `overhead` is an empty call, and a call into QuantLib that
 does nothing is `overhead QuantLib`. A computation that is not here has no peer.
@@ -9,74 +9,13 @@ import math
 import numpy as np
 import QuantLib as ql
 
-from measure import measure
+from further_options import options
+from further_portfolios import portfolios
+from further_rates import rates
+from measure import measure, numpy, plain, quantlib
 
-PRICING, CURVES = "/quantlib/pricing/", "/quantlib/curves/"
 FINANCE, SCHEDULING = "/quantlib/solver/finance/", "/quantlib/scheduling/"
 PREDICTIVE = "/quantlib/analysis/valuation/predictive/"
-
-
-def quantlib(path, work, value=float):
-    measure(path, "QuantLib (Python)", work, value)
-
-
-def numpy(path, work, value=float):
-    measure(path, "numpy", work, value)
-
-
-def plain(path, work, value=float):
-    measure(path, "Python", work, value)
-
-
-def calculator(kind, forward, strike, volatility, years, discount):
-    payoff = ql.PlainVanillaPayoff(kind, strike)
-    return ql.BlackCalculator(payoff, forward, volatility * math.sqrt(years), discount)
-
-
-def options():
-    forward, discount = 100 * math.exp(0.03), math.exp(-0.05)
-    european = lambda: calculator(ql.Option.Call, forward, 105, 0.25, 1, discount)
-    quantlib(PRICING + "bs/greeks", lambda: european().gamma(100.0))
-    implied = lambda: ql.blackFormulaImpliedStdDev(ql.Option.Call, 105, forward, 9.0, discount, 0.0, 0.25, 1e-14)
-    quantlib(PRICING + "bs/implied-vol", implied)
-    digital = lambda kind: ql.BlackCalculator(ql.CashOrNothingPayoff(kind, 105.0, 1.0), forward, 0.25, discount).value()
-    quantlib(PRICING + "bs/digital-call", lambda: digital(ql.Option.Call))
-    quantlib(PRICING + "bs/digital-put", lambda: digital(ql.Option.Put))
-    black = lambda: calculator(ql.Option.Call, 100, 105, 0.2, 1, discount)
-    quantlib(PRICING + "black76/price", lambda: ql.blackFormula(ql.Option.Call, 105, 100, 0.2, discount))
-    quantlib(PRICING + "black76/greeks", lambda: black().gammaForward())
-    implied = lambda: ql.blackFormulaImpliedStdDev(ql.Option.Call, 105, 100, 6.0, discount, 0.0, 0.25, 1e-14)
-    quantlib(PRICING + "black76/implied-vol", implied)
-    quantlib(PRICING + "bachelier/price", lambda: ql.bachelierBlackFormula(ql.Option.Call, 105, 100, 20, discount))
-    implied = lambda: ql.bachelierBlackFormulaImpliedVol(ql.Option.Call, 105, 100, 1, 6.0, discount)
-    quantlib(PRICING + "bachelier/implied-vol", implied)
-    caplet = lambda kind: 0.25e6 * ql.blackFormula(kind, 0.048, 0.05, 0.2, 0.95)
-    quantlib(PRICING + "black76/caplet", lambda: caplet(ql.Option.Call))
-    quantlib(PRICING + "black76/floorlet", lambda: caplet(ql.Option.Put))
-    deviation = 0.25 * math.sqrt(2)
-    quantlib(PRICING + "black76/swaption", lambda: 4.3e6 * ql.blackFormula(ql.Option.Call, 0.042, 0.04, deviation))
-    forward, discount, deviation = 1.56 * math.exp(-0.01), math.exp(-0.03), 0.12 * math.sqrt(0.5)
-    currency = lambda: ql.blackFormula(ql.Option.Call, 1.6, forward, deviation, discount)
-    quantlib("/quantlib/instruments/fx/garman-kohlhagen", currency)
-    trees()
-
-
-def trees():
-    today = ql.Date(30, 1, 2026)
-    ql.Settings.instance().evaluationDate = today
-    act365 = ql.Actual365Fixed()
-    flat = lambda rate: ql.YieldTermStructureHandle(ql.FlatForward(today, rate, act365))
-    volatility = ql.BlackVolTermStructureHandle(ql.BlackConstantVol(today, ql.NullCalendar(), 0.25, act365))
-    process = ql.BlackScholesMertonProcess(ql.QuoteHandle(ql.SimpleQuote(100)), flat(0.02), flat(0.05), volatility)
-    put = ql.PlainVanillaPayoff(ql.Option.Put, 105)
-    option = ql.VanillaOption(put, ql.AmericanExercise(today, today + 365))
-    option.setPricingEngine(ql.BinomialVanillaEngine(process, "lr", 501))
-
-    def price():
-        option.recalculate()
-        return option.NPV()
-
-    quantlib(PRICING + "binomial/american", price)
 
 
 def scheduling():
@@ -95,8 +34,13 @@ def scheduling():
     quantlib(SCHEDULING + "daycount/year-fraction", lambda: count.yearFraction(start, until))
     following = ql.ModifiedFollowing
     half_year = ql.Period(6, ql.Months)
-    rule = lambda: ql.Schedule(start, end, half_year, target, following, following, ql.DateGeneration.Backward, False)
-    quantlib(SCHEDULING + "schedule/generate", rule, lambda schedule: len(schedule) - 1)
+    rule = lambda start, way: ql.Schedule(start, end, half_year, target, following, following, way, False)
+    dates = lambda schedule: sum(map(days, schedule))
+    path, back, on = SCHEDULING + "schedule/generate", ql.DateGeneration.Backward, ql.DateGeneration.Forward
+    quantlib(path, lambda: rule(start, back), dates)
+    uneven = ql.Date(29, 5, 2026)
+    quantlib(path + " (short front stub)", lambda: rule(uneven, back), dates)
+    quantlib(path + " (short back stub)", lambda: rule(uneven, on), dates)
 
 
 def company():
@@ -109,39 +53,47 @@ def company():
     numpy("/quantlib/analysis/valuation/dcf/fcff", firm)
     ratios, weights = np.array([0.1, 0.2, 0.1, 2000 / 1200, 0.5]), np.array([1.2, 1.4, 3.3, 0.6, 0.999])
     numpy(PREDICTIVE + "altman-z", lambda: weights @ ratios)
+    plain(PREDICTIVE + "piotroski-f", piotroski)
+    plain(PREDICTIVE + "beneish-m", beneish)
 
 
-TENORS = np.array([0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0])
-RATES = 0.03 + 0.0005 * TENORS - 0.01 / (1.0 + TENORS)
+# The accounts of two years: net income, assets, cash flow, debt, current assets and liabilities, shares,
+# gross profit, revenue.
+PIOTROSKI = (
+    (190.0, 2000.0, 220.0, 600.0, 500.0, 300.0, 50.0, 480.0, 1150.0),
+    (150.0, 2000.0, 220.0, 600.0, 500.0, 300.0, 50.0, 400.0, 1000.0),
+)
 
 
-def readings():
-    rate = lambda tenor: np.interp(tenor, TENORS, RATES)
-    numpy(CURVES + "discount-factor", lambda: math.exp(-7.3 * rate(7.3)))
-    numpy(CURVES + "zero-rate", lambda: rate(7.3))
-    numpy(CURVES + "forward-rate", lambda: (7.3 * rate(7.3) - 2.25 * rate(2.25)) / 5.05)
-    tenors = 0.5 * np.arange(1, 51)
-    numpy(CURVES + "curve-points", lambda: rate(tenors).sum())
-    numpy(CURVES + "parallel-shift", lambda: RATES + 1e-4, lambda rates: np.interp(7.3, TENORS, rates))
+def piotroski():
+    figures = []
+    for income, assets, cash, debt, current, owed, shares, profit, sales in PIOTROSKI:
+        figures.append((income / assets, -debt / assets, current / owed, -shares, profit / sales, sales / assets))
+    income, cash = PIOTROSKI[0][0], PIOTROSKI[0][2]
+    (returns, debt, liquidity, shares, margin, turnover), prior = figures
+    rises = (returns > prior[0], debt > prior[1], liquidity > prior[2], shares >= prior[3])
+    return sum((income > 0, cash > 0, cash > income, *rises, margin > prior[4], turnover > prior[5]))
 
 
-def bonds():
-    issue, maturity, settlement = ql.Date(15, 1, 2024), ql.Date(15, 1, 2054), ql.Date(7, 3, 2024)
-    half_year, none = ql.Period(6, ql.Months), ql.NullCalendar()
-    unadjusted = ql.Unadjusted
-    schedule = ql.Schedule(issue, maturity, half_year, none, unadjusted, unadjusted, ql.DateGeneration.Backward, False)
-    count = ql.ActualActual(ql.ActualActual.ISMA, schedule)
-    bond = ql.FixedRateBond(0, 100.0, schedule, [0.04], count)
-    rate = ql.InterestRate(0.05, count, ql.Compounded, ql.Semiannual)
-    path = "/quantlib/instruments/bond/"
-    quantlib(path + "fixed/price", lambda: ql.BondFunctions.cleanPrice(bond, rate, settlement))
-    clean = ql.BondPrice(85.0, ql.BondPrice.Clean)
-    guess = (count, ql.Compounded, ql.Semiannual, settlement, 1e-12)
-    quantlib(path + "fixed/yield", lambda: ql.BondFunctions.bondYield(bond, clean, *guess))
-    quantlib(path + "fixed/analytics", lambda: ql.BondFunctions.duration(bond, rate, ql.Duration.Modified, settlement))
-    years = ql.Actual365Fixed()
-    annual = lambda: 100.0 * ql.InterestRate(0.04, years, ql.Compounded, ql.Annual).discountFactor(settlement, maturity)
-    quantlib(path + "zero-coupon/price", annual)
+# Revenue, receivables, gross profit, current assets, plant, assets, depreciation, expenses, debt, owed.
+BENEISH = (
+    (1150.0, 140.0, 400.0, 500.0, 1200.0, 2000.0, 50.0, 180.0, 600.0, 300.0),
+    (1000.0, 100.0, 400.0, 500.0, 1200.0, 2000.0, 50.0, 180.0, 600.0, 300.0),
+)
+
+
+def beneish():
+    figures = []
+    for sales, receivables, profit, current, plant, assets, worn, expenses, debt, owed in BENEISH:
+        quality, wear = 1 - (current + plant) / assets, worn / (worn + plant)
+        shares = (receivables / sales, profit / sales, quality, sales, wear, expenses / sales)
+        figures.append((*shares, (debt + owed) / assets))
+    (dsr, margin, quality, sales, wear, expenses, leverage), prior = figures
+    growing = 0.920 * dsr / prior[0] + 0.404 * quality / prior[2] + 0.892 * sales / prior[3]
+    falling = 0.528 * prior[1] / margin + 0.115 * prior[4] / wear
+    accruals = (150.0 - 220.0) / 2000.0
+    rest = 4.679 * accruals - 0.172 * expenses / prior[5] - 0.327 * leverage / prior[6]
+    return -4.84 + growing + falling + rest
 
 
 def time_value():
@@ -183,42 +135,7 @@ def money_market():
     plain("/quantlib/instruments/fx/forward", lambda: 1.1 * math.exp(0.02))
 
 
-def portfolios():
-    size = 10
-    volatilities = 0.1 + 0.02 * np.arange(size)
-    places = np.arange(size)
-    sigma = np.outer(volatilities, volatilities) * 0.5 ** abs(places[:, None] - places)
-    weights = np.full(size, 0.1)
-
-    def contributions():
-        marginal = sigma @ weights
-        return weights * marginal / math.sqrt(weights @ marginal)
-
-    path = "/quantlib/portfolio/"
-    numpy(path + "risk/contribution", contributions, lambda found: found[0])
-    quantile, density = 1.6448536269514722, math.exp(-0.5 * 1.6448536269514722**2) / math.sqrt(2 * math.pi)
-    volatility = lambda: math.sqrt(weights @ sigma @ weights)
-    numpy(path + "risk/var", lambda: quantile * volatility())
-    numpy(path + "risk/cvar", lambda: density / 0.05 * volatility())
-    caps = np.arange(1.0, size + 1)
-    implied = lambda: 2.5 * sigma @ (caps / caps.sum())
-    numpy(path + "black-litterman/equilibrium", implied, lambda found: found[0])
-    view = np.zeros(size)
-    view[:2] = 1.0, -1.0
-
-    def posterior():
-        prior, scaled = implied(), 0.05 * sigma @ view
-        return prior + scaled * (0.03 - view @ prior) / (view @ scaled + 0.001)
-
-    numpy(path + "black-litterman/posterior", posterior, lambda found: found[0])
-    plain("/quantlib/risk/var/parametric", lambda: 2.3263478740408408 * 0.02 * math.sqrt(10))
-    days = np.arange(250)
-    returns = lambda seed: 0.0001 * ((days + 1) * (days + 7 * seed + 1) % 509 - 250.0)
-    shocks = returns(4)[:100]
-    numpy("/quantlib/risk/stress/scenario", lambda: 1e6 * shocks.sum())
-
-
 measure("overhead", "Python", lambda: 0.0)
 measure("overhead QuantLib", "Python", lambda: ql.nullDouble() * 0.0)
-for work in (options, scheduling, company, readings, bonds, time_value, money_market, portfolios):
+for work in (options, scheduling, company, rates, time_value, money_market, portfolios):
     work()

@@ -9,9 +9,8 @@ from statistics import median
 from table import unit
 
 ROOT = Path(__file__).parent.parent.parent
-# The largest difference of values, as a part of quant-core's. A tree of 501 steps of QuantLib is further from
-# the limit of many steps, 11.29619, than that of quant-core.
-TOLERANCE, OF_TREES = 1e-6, 5e-3
+# The largest difference of values, as a part of quant-core's.
+TOLERANCE = 1e-6
 # The first fourteen computations have a table of their own.
 FIRST = 14
 # The golden files of each part of a path; the first that fits.
@@ -56,10 +55,25 @@ def golden(path, largest):
     """Source, number of rows and largest error of the golden file of a path."""
     name = next((name for part, name in GOLDEN if part in path), None)
     if name is None:
-        return "none", "–", "–"
+        return "–", "–", "–"
     first, _, *rows = (ROOT / f"tests/golden/{name}.csv").read_text(encoding="utf-8").splitlines()
-    source = re.split(r", \d{4}-", first.removeprefix("# "))[0]
-    return f"{source} (`{name}`)", f"{len(rows):,}", f"{largest[name]:.1e}" if name in largest else "0"
+    source = re.search(r"(?:numpy|mpmath|QuantLib|Python)[^;]*?(?=;|, date|, \d{4}-|$)", first)[0]
+    source = re.sub(r"(\d+\.\d+)\.\d+", r"\1", source)
+    return f"`{name}`: {source}", f"{len(rows):,}", f"{largest[name]:.1e}" if name in largest else "0"
+
+
+def measured(row, times, values):
+    """The cells of the times of one computation and its peer, and the faults found."""
+    own, value, faults = median(times[row, "quant-core"]), values[row, "quant-core"], []
+    peer, ratio = "no peer", ""
+    for other, who in times:
+        if other == row and who != "quant-core":
+            theirs = values[row, who]
+            peer = f"{who} {unit(median(times[row, who]))}"
+            ratio = f"{median(times[row, who]) / own:.2g} ×"
+            if abs(theirs - value) > TOLERANCE * max(abs(value), 1e-12):
+                faults.append(f"{row}: {who} has {theirs}, quant-core {value}")
+    return f"{unit(own)} | {peer} | {ratio}", faults
 
 
 def main():
@@ -70,26 +84,21 @@ def main():
             times[row, who].append(float(time))
             values[row, who] = float(value)
     faults = []
-    print("| computation | source | golden rows | largest error | quant-core | peer | ratio |")
+    print("| computation | golden rows: source | rows | largest error | quant-core | peer | ratio |")
     print("|---|---|--:|--:|--:|---|--:|")
     for path in paths():
         source, rows, error = golden(path, largest)
-        if (path, "quant-core") not in times:
+        own = [row for row, who in times if who == "quant-core" and row.split(" (")[0] == path]
+        if path not in own:
             faults.append(f"{path}: not measured")
-            continue
-        own, value = median(times[path, "quant-core"]), values[path, "quant-core"]
-        peer, ratio = "no peer", ""
-        for row, who in times:
-            if row == path and who != "quant-core":
-                theirs = values[row, who]
-                peer = f"{who} {unit(median(times[row, who]))}"
-                ratio = f"{median(times[row, who]) / own:.2g} ×"
-                tolerance = OF_TREES if "binomial" in path else TOLERANCE
-                if abs(theirs - value) > tolerance * max(abs(value), 1e-12):
-                    faults.append(f"{path}: {who} has {theirs}, quant-core {value}")
-        print(f"| `{path}` | {source} | {rows} | {error} | {unit(own)} | {peer} | {ratio} |")
+        for row in own:
+            cells, wrong = measured(row, times, values)
+            faults += wrong
+            name, *case = row.removeprefix("/quantlib/").split(" (")
+            named = " (".join([f"`{name}`", *case])
+            print(f"| {named} | {source} | {rows} | {error} | {cells} |")
     for row, who in times:
-        if row.startswith("overhead"):
+        if not row.startswith("/"):
             print(f"\n{row} of {who}: {unit(median(times[row, who]))}", end="")
     print()
     if faults:
