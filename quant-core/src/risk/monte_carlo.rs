@@ -118,8 +118,10 @@ impl MonteCarlo {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::risk::Distribution;
+    use crate::risk::{Distribution, historical};
 
     fn simulated(
         distribution: Distribution,
@@ -175,5 +177,98 @@ mod tests {
             assert_eq!(refused.argument(), Some("simulations"));
         }
         assert!(simulated(Distribution::Normal, 0.500_000_1, 100, 1).evaluate().is_ok());
+    }
+
+    /// The interval misses the true value in as many samples as it states.
+    #[test]
+    fn the_interval_holds_the_true_value_as_often_as_it_states() {
+        let (samples, mut held, mut stated) = (400, 0, 0.0);
+        for seed in 0..samples {
+            let run = simulated(Distribution::Normal, 0.95, 1000, seed);
+            let (exact, interval) =
+                (run.position.evaluate().unwrap().value_at_risk, run.evaluate().unwrap().interval);
+            held +=
+                usize::from(interval.lower.unwrap() <= exact && exact <= interval.upper.unwrap());
+            stated = interval.coverage;
+        }
+        let (share, count) = (held as f64 / samples as f64, samples as f64);
+        let error = (stated * (1.0 - stated) / count).sqrt();
+        assert!((share - stated).abs() < 4.0 * error, "{share} {stated}");
+    }
+
+    fn monotone() -> impl Strategy<Value = Distribution> {
+        prop_oneof![
+            Just(Distribution::Normal),
+            (2.5..30.0_f64)
+                .prop_map(|degrees_of_freedom| Distribution::StudentT { degrees_of_freedom }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn the_tail_alone_has_the_risk_of_all_simulated_returns(
+            distribution in monotone(), confidence in 0.51..0.999_f64, count in 100_usize..2000, seed: u64,
+        ) {
+            let run = simulated(distribution, confidence, count, seed);
+            let (deviation, drift) = run.position.scaled().unwrap();
+            let every_return = |u| drift - distribution.loss_quantile(u).unwrap() * deviation;
+            let returns: Vec<f64> = uniforms(seed).take(count).map(every_return).collect();
+            let found = run.evaluate().unwrap();
+            prop_assert_eq!(&found, &historical(&returns, confidence).unwrap());
+            prop_assert_eq!(found, run.evaluate().unwrap());
+        }
+
+        #[test]
+        fn the_shortfall_is_no_less_and_more_confidence_is_more_loss(
+            distribution in monotone(), confidence in 0.51..0.98_f64, more in 0.0001..0.019_f64,
+            count in 100_usize..2000, seed: u64,
+        ) {
+            let risk = |confidence| simulated(distribution, confidence, count, seed).evaluate().unwrap();
+            let (lower, higher) = (risk(confidence), risk(confidence + more));
+            let rounding = 1e-14 * lower.risk.expected_shortfall.abs().max(0.01);
+            prop_assert!(lower.risk.value_at_risk <= lower.risk.expected_shortfall + rounding);
+            prop_assert!(lower.risk.value_at_risk <= lower.coherent_expected_shortfall + rounding);
+            prop_assert!(lower.risk.value_at_risk <= higher.risk.value_at_risk + rounding);
+            prop_assert!(lower.risk.expected_shortfall <= higher.risk.expected_shortfall + rounding);
+            prop_assert!(lower.interval.lower <= lower.interval.upper || lower.interval.upper.is_none());
+        }
+
+        #[test]
+        fn returns_of_another_unit_have_the_same_risk_in_it(
+            distribution in monotone(), confidence in 0.51..0.999_f64, seed: u64, power in -20..20, value in 0.0..1e9_f64,
+        ) {
+            let unit = libm::scalbn(1.0, power);
+            let run = simulated(distribution, confidence, 500, seed);
+            let mut scaled = run;
+            (scaled.position.mean, scaled.position.volatility) =
+                (run.position.mean * unit, run.position.volatility * unit);
+            let (found, scaled) = (run.evaluate().unwrap(), scaled.evaluate().unwrap());
+            prop_assert_eq!(scaled, found.of_value(unit).unwrap());
+            let money = found.of_value(value).unwrap();
+            prop_assert_eq!(money.risk.value_at_risk, found.risk.value_at_risk * value);
+            prop_assert_eq!(money.risk.expected_shortfall, found.risk.expected_shortfall * value);
+        }
+
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// Three times the stated distance are almost six standard errors.
+        #[test]
+        fn more_simulations_come_as_near_to_the_closed_form_as_they_state(
+            distribution in monotone(), confidence in 0.6..0.95_f64, seed: u64,
+        ) {
+            let mut stated = f64::INFINITY;
+            for count in [2000, 32_000] {
+                let run = simulated(distribution, confidence, count, seed);
+                let (found, exact) = (run.evaluate().unwrap(), run.position.evaluate().unwrap());
+                let error = found.sampling_error().unwrap().estimate;
+                let distance = (found.risk.value_at_risk - exact.value_at_risk).abs();
+                prop_assert!(distance < 3.0 * error, "{distance} {error}");
+                prop_assert!(error < 0.5 * stated, "{error} {stated}");
+                stated = error;
+            }
+        }
     }
 }

@@ -63,9 +63,11 @@ pub fn explain_portfolio_risk(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::portfolio::risk_contributions;
-    use crate::risk::Distribution;
+    use crate::portfolio::{RiskContributions, risk_contributions};
+    use crate::risk::{Distribution, TailRisk};
 
     fn position(weights: &[f64], covariance: &Covariance) -> ParametricRisk {
         ParametricRisk {
@@ -102,5 +104,88 @@ mod tests {
         assert!((1e-9..1e-6).contains(&stated.estimate), "{stated:?}");
         let none = explain_portfolio_risk(&position, &[0.0; 2], &covariance).unwrap().error;
         assert_eq!(none.estimate, 0.0);
+    }
+
+    /// The contributions and the tail of a portfolio, as a report of its risk has them.
+    fn report(weights: &[f64], covariance: &Covariance) -> (RiskContributions, TailRisk) {
+        let parts = risk_contributions(weights, covariance).unwrap();
+        (parts, position(weights, covariance).evaluate().unwrap())
+    }
+
+    const ASSETS: usize = 5;
+
+    /// A covariance of three common factors and a risk of each asset's own, times a number.
+    fn covariance(loads: &[f64], scale: f64) -> Covariance {
+        let entry = |a: usize, b: usize| {
+            let common: f64 = (0..3).map(|k| loads[3 * a + k] * loads[3 * b + k]).sum();
+            scale * if a == b { common + 0.01 } else { common }
+        };
+        let row = |a| (0..ASSETS).map(|b| entry(a, b)).collect();
+        Covariance::from_rows(&(0..ASSETS).map(row).collect::<Vec<Vec<f64>>>()).unwrap()
+    }
+
+    fn times(values: &[f64], factor: f64) -> Vec<f64> {
+        values.iter().map(|value| value * factor).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_tail_is_the_sum_of_what_the_assets_contribute_to_it(
+            loads in prop::collection::vec(-0.5..0.5_f64, 3 * ASSETS),
+            weights in prop::collection::vec(0.01..1.0_f64, ASSETS),
+        ) {
+            let covariance = covariance(&loads, 1.0);
+            let (parts, tail) = report(&weights, &covariance);
+            prop_assert_eq!(parts.contributions.iter().sum::<f64>(), parts.total);
+            let matrix = covariance.matrix();
+            let product = |a: usize| (0..ASSETS).map(|b| matrix[(a, b)] * weights[b]).sum::<f64>();
+            let variance: f64 = (0..ASSETS).map(|a| weights[a] * product(a)).sum();
+            prop_assert!((parts.volatility * parts.volatility / variance - 1.0).abs() < 1e-12);
+            let alone = |volatility| {
+                ParametricRisk { volatility, ..position(&weights, &covariance) }.evaluate().unwrap()
+            };
+            // A volatility is no sign; the tail of a hedge is that of its size, taken off.
+            let of_part = |part: &f64| alone(part.abs()).value_at_risk.copysign(*part);
+            let sum: f64 = parts.contributions.iter().map(of_part).sum();
+            prop_assert!((sum / tail.value_at_risk - 1.0).abs() < 1e-12, "{sum} {tail:?}");
+            for (asset, part) in parts.contributions.iter().enumerate() {
+                let expected = weights[asset] * product(asset) / variance.sqrt();
+                prop_assert!((part - expected).abs() < 1e-12 * parts.volatility);
+            }
+        }
+
+        #[test]
+        fn weights_and_covariances_of_another_unit_have_the_same_parts(
+            loads in prop::collection::vec(-0.5..0.5_f64, 3 * ASSETS),
+            weights in prop::collection::vec(-1.0..1.0_f64, ASSETS), power in -20..20,
+        ) {
+            prop_assume!(weights.iter().any(|weight| weight.abs() > 0.1));
+            let (unit, plain) = (libm::scalbn(1.0, power), covariance(&loads, 1.0));
+            let (parts, tail) = report(&weights, &plain);
+            let of_weights = report(&times(&weights, unit), &plain);
+            let of_covariance = report(&weights, &covariance(&loads, unit * unit));
+            for (found, risk) in [&of_weights, &of_covariance] {
+                prop_assert_eq!(found.volatility, parts.volatility * unit);
+                prop_assert_eq!(&found.contributions, &times(&parts.contributions, unit));
+                prop_assert_eq!(&found.shares, &parts.shares);
+                prop_assert_eq!(*risk, tail.of_value(unit).unwrap());
+            }
+        }
+
+        #[test]
+        fn a_report_does_not_depend_on_the_order_of_the_assets(
+            loads in prop::collection::vec(-0.5..0.5_f64, 3 * ASSETS),
+            weights in prop::collection::vec(0.01..1.0_f64, ASSETS),
+        ) {
+            let (parts, tail) = report(&weights, &covariance(&loads, 1.0));
+            let turned: Vec<f64> = weights.iter().rev().copied().collect();
+            let loads: Vec<f64> = loads.chunks(3).rev().flatten().copied().collect();
+            let (found, risk) = report(&turned, &covariance(&loads, 1.0));
+            prop_assert!((risk.value_at_risk / tail.value_at_risk - 1.0).abs() < 1e-13);
+            prop_assert!((risk.expected_shortfall / tail.expected_shortfall - 1.0).abs() < 1e-13);
+            for (one, other) in found.contributions.iter().rev().zip(&parts.contributions) {
+                prop_assert!((one - other).abs() < 1e-13 * parts.volatility, "{one} {other}");
+            }
+        }
     }
 }
