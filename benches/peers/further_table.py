@@ -70,7 +70,7 @@ def measured(row, times, values):
         if other == row and who != "quant-core":
             theirs = values[row, who]
             peer = f"{who} {unit(median(times[row, who]))}"
-            ratio = f"{median(times[row, who]) / own:.2g} ×"
+            ratio = f"{float(f'{median(times[row, who]) / own:.2g}'):g} ×"
             if abs(theirs - value) > TOLERANCE * max(abs(value), 1e-12):
                 faults.append(f"{row}: {who} has {theirs}, quant-core {value}")
     return f"{unit(own)} | {peer} | {ratio}", faults
