@@ -248,7 +248,6 @@ mod tests {
             prop_assert_eq!(money.risk.value_at_risk, found.risk.value_at_risk * value);
             prop_assert_eq!(money.risk.expected_shortfall, found.risk.expected_shortfall * value);
         }
-
     }
 
     proptest! {
