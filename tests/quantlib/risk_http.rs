@@ -135,3 +135,82 @@ async fn components_and_impacts_add_up_to_the_total_bit_for_bit() {
     assert_eq!(Some(sum(&found["impacts"], "pnl")), found["total_pnl"].as_f64());
     assert_eq!((&found["worst_factor"], &found["description"]), (&json!("equity"), &json!("")));
 }
+
+/// Portfolios of 1 to 6 assets, each with twenty returns of its own and of a benchmark.
+fn portfolios() -> impl Iterator<Item = (Vec<f64>, Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
+    let draw = |seed: usize| ((seed * 7919 + 104_729) % 10_007) as f64 / 10_007.0 - 0.5;
+    (1..=6).map(move |size| {
+        let load = |asset: usize, factor: usize| 0.4 * draw(100 * size + 10 * asset + factor);
+        let entry = |a: usize, b: usize| {
+            let common: f64 = (0..3).map(|factor| load(a, factor) * load(b, factor)).sum();
+            if a == b { common + 0.01 } else { common }
+        };
+        let rows = (0..size).map(|a| (0..size).map(|b| entry(a, b)).collect()).collect();
+        let series = |start: usize| (0..20).map(|day| 0.05 * draw(start + 37 * day)).collect();
+        (
+            (0..size).map(|asset| draw(5000 + asset * size)).collect(),
+            rows,
+            series(size),
+            series(90 + size),
+        )
+    })
+}
+
+#[tokio::test]
+async fn the_figures_of_the_report_are_those_of_the_single_computations_bit_for_bit() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 1000).await;
+    for (weights, matrix, returns, benchmark) in portfolios() {
+        let holding = json!({ "weights": weights, "covariance_matrix": matrix });
+        let tail = json!({ "weights": weights, "covariance_matrix": matrix, "confidence": 0.9 });
+        let series = json!({ "returns": returns, "benchmark_returns": benchmark, "rf_rate": 0.01, "periods_per_year": 12.0 });
+        let past = json!({ "returns": returns, "confidence": 0.9 });
+        let mut report = tail.clone();
+        for (name, value) in series.as_object().expect("an object") {
+            report[name] = value.clone();
+        }
+        let mut found = Vec::new();
+        for (path, body) in [
+            ("portfolio/risk/comprehensive", &report),
+            ("portfolio/risk/contribution", &holding),
+            ("portfolio/risk/var", &tail),
+            ("portfolio/risk/ratios", &series),
+            ("risk/var/historical", &past),
+        ] {
+            let answer = asked(&app, &key, &format!("/quantlib/{path}"), body).await;
+            found.push(answer.unwrap_or_else(|fault| panic!("{path} {fault} {body}")));
+        }
+        let [report, parts, tail, ratios, past] = &found[..] else { panic!("five answers") };
+        for (name, single, of) in [
+            ("volatility", parts, "volatility"),
+            ("risk_contributions", parts, "risk_contributions"),
+            ("percentages", parts, "percentages"),
+            ("VaR", tail, "VaR"),
+            ("var", tail, "var"),
+            ("expected_shortfall", tail, "expected_shortfall"),
+            ("cvar", tail, "cvar"),
+            ("sharpe_ratio", ratios, "sharpe"),
+            ("sortino_ratio", ratios, "sortino"),
+            ("calmar_ratio", ratios, "calmar"),
+            ("realised_volatility", ratios, "volatility"),
+            ("annual_return", ratios, "annual_return"),
+            ("max_drawdown", ratios, "max_drawdown"),
+            ("beta", ratios, "beta"),
+            ("tracking_error", ratios, "tracking_error"),
+            ("information_ratio", ratios, "information"),
+            ("historical_var", past, "var_fraction"),
+            ("historical_expected_shortfall", past, "expected_shortfall_fraction"),
+        ] {
+            assert!(!single[of].is_null(), "{of}");
+            assert_eq!(report[name], single[of], "{name} of {weights:?}");
+        }
+        let sum: f64 = report["risk_contributions"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|part| part.as_f64().expect("a number"))
+            .sum();
+        let volatility = report["volatility"].as_f64().expect("a number");
+        assert!((sum / volatility - 1.0).abs() < 1e-14, "{sum} {volatility}");
+    }
+}
