@@ -40,7 +40,7 @@ pub enum Counter {
 }
 
 impl Counter {
-    /// Returns the key under which the counter is stored, beside the address.
+    /// Returns the bytes that tell this counter from the other counters of an e-mail address.
     #[must_use]
     pub fn key(&self) -> Vec<u8> {
         match self {

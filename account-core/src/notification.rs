@@ -26,7 +26,7 @@ pub enum Notice {
     /// The account was verified, which ends its registration.
     Welcome,
     /// A session began on a network that the account does not know.
-    NewAddress(IpAddr),
+    SignInFromNewAddress(IpAddr),
     /// The API key was replaced by a new one.
     KeyRegenerated,
     /// The password of the account was replaced.
@@ -115,7 +115,7 @@ impl Notice {
             | Self::CreditsGone
             | Self::SpendCapNear { .. }
             | Self::SpendCapReached { .. } => "credits",
-            Self::NewAddress(_)
+            Self::SignInFromNewAddress(_)
             | Self::KeyRegenerated
             | Self::PasswordChanged
             | Self::EmailChanged
@@ -132,7 +132,7 @@ impl Notice {
     pub const fn title(&self) -> &'static str {
         match self {
             Self::Welcome => "Welcome",
-            Self::NewAddress(_) => "Sign-in from a new address",
+            Self::SignInFromNewAddress(_) => "Sign-in from a new address",
             Self::KeyRegenerated => "API key replaced",
             Self::PasswordChanged => "Password changed",
             Self::EmailChanged => "E-mail address changed",
@@ -153,7 +153,7 @@ impl Notice {
     pub fn description(&self) -> String {
         match self {
             Self::Welcome => "Your account is verified, and its key is good.".to_owned(),
-            Self::NewAddress(address) => format!(
+            Self::SignInFromNewAddress(address) => format!(
                 "Someone signed in from {address}. If it was not you, reset your password and \
                  replace your API key."
             ),

@@ -43,7 +43,7 @@ pub struct Metrics {
     outbox: IntGaugeVec,
     pool: IntGaugeVec,
     store_up: Gauge,
-    /// The gauge of the Redis of the limits; without a value where the limits have no Redis.
+    /// Whether the Redis that holds the limits answers: 1 or 0; no value where none is configured.
     redis_up: IntGaugeVec,
     draining: IntGauge,
 }

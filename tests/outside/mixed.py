@@ -38,10 +38,7 @@ CALLS = [
 ]
 ROWS = 2_000
 CREDITS = 100_000_000
-SETTINGS = {
-    **{"QS_ADDRESS_LIMIT": "100000000", "QS_MCP_MESSAGES": "100000000", "QS_MCP_BURST": "100000000"},
-    "QS_LOGIN_LIMIT": "100000000",
-}
+SETTINGS = {"QS_ADDRESS_LIMIT": "100000000", "QS_MCP_MESSAGES": "100000000", "QS_MCP_BURST": "100000000"}
 # Seconds between two calls of one caller.
 PAUSE = 0.03
 
@@ -286,19 +283,26 @@ class Experiment:
                 name = f"{kind.__name__.lower()}{number}"
                 if kind in (SignIns, Pages):
                     continue
-                self.keys[name] = self.service.account(name, "enterprise", CREDITS)
-                self.service.command("account", "set-limit", address_of(name), "4000000000")
-        self.service.account("signer")
-        probe = self.service.account("probe", "enterprise", 1000)
+                self.keys[name] = self.account(name)
+        self.account("signer")
+        probe = self.service.account("probe", "enterprise", 100_000)
         columns = OPTION | {"strike": [40.0] * ROWS}
         for path, body in [*CALLS, (PRICE + "/columns", columns)]:
             answer = self.service.call("POST", path, body, probe)
+            if answer.status != 200:
+                raise RuntimeError(f"{path} was answered {answer.status}")
             self.costs[path] = int(answer.headers.get("X-Credits-Cost", 0))
         for name in [name for name in self.keys if name.startswith("tools")]:
             application = Application(self.service)
             application.browser.open("/account/applications", name)
             self.tokens[name] = application.tokens().json() | {"client": application.client}
         self.threads = [kind(self, number) for kind, count in kinds for number in range(count)]
+
+    def account(self, name):
+        """Makes an account without a limit of calls that matters, and returns its key."""
+        key = self.service.account(name, "enterprise", CREDITS)
+        self.service.command("account", "set-limit", address_of(name), "4000000000")
+        return key
 
     def faults(self):
         """Returns the faults, in their order."""

@@ -261,7 +261,7 @@ pub trait SignInStore: Send + Sync {
     /// that ended credentials in the meantime would otherwise not end this one.
     ///
     /// An account with an earlier sign-in gets a notice of a session from an unknown network
-    /// ([`Notice::NewAddress`](crate::notification::Notice::NewAddress)), and one notice of a lock
+    /// ([`Notice::SignInFromNewAddress`](crate::notification::Notice::SignInFromNewAddress)), and one notice of a lock
     /// ([`Notice::Locked`](crate::notification::Notice::Locked)).
     fn conclude_try(
         &self,

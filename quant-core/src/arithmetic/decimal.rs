@@ -122,10 +122,10 @@ fn lowered(sum: i128, powers: i32) -> Option<i128> {
     sum.checked_mul(power).filter(|sum| sum.abs() <= ALL_TERMS)
 }
 
-/// Returns the whole and the fractional part of `count · (1 − part)`, for a part from ½ to 1 as it is
-/// written: with 0.95 and 100 they are 5 and 0.
-pub(crate) fn complement_times(part: f64, count: usize) -> (usize, f64) {
-    let Decimal { digits, exponent } = Decimal::of(part);
+/// Returns the whole and the fractional part of `count · (1 − fraction)`, where `fraction`, from ½ to 1,
+/// is read as its shortest decimal: 5 and 0 for 0.95 and 100.
+pub(crate) fn complement_times(fraction: f64, count: usize) -> (usize, f64) {
+    let Decimal { digits, exponent } = Decimal::of(fraction);
     // A double of ½ or more has at most 17 decimals, and one of 1 has the exponent 0.
     let scale = 10_i128.pow(exponent.min(0).unsigned_abs());
     let product = count as i128 * (scale - digits).max(0);

@@ -120,8 +120,7 @@ impl Compounding {
         check::result("rate", equal)
     }
 
-    /// Returns the growth of one unit at an annual rate, as a part by which it exceeds that at
-    /// another rate.
+    /// Returns the growth of one unit at `rate` divided by its growth at `other`, less 1.
     ///
     /// Computed from the difference of the rates, so that no digits are lost where they are close.
     /// Both must have a [`growth`](Self::growth).

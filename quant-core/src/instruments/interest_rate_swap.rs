@@ -42,11 +42,12 @@ impl InterestRateSwap {
     /// Returns the present value, the par rate and the payments of both legs.
     ///
     /// ```text
-    /// V = ± ( Σ N (fⱼ + s) βⱼ D(pⱼ) − Σ N K τᵢ D(pᵢ) ),   fⱼ = (P(sⱼ)/P(eⱼ) − 1) / βⱼ
-    /// par rate = Σ (fⱼ + s) βⱼ D(pⱼ) / Σ τᵢ D(pᵢ)
+    /// V = ± ( Σ N (fⱼ + m) βⱼ D(pⱼ) − Σ N K τᵢ D(pᵢ) ),   fⱼ = (P(sⱼ)/P(eⱼ) − 1) / βⱼ
+    /// par rate = Σ (fⱼ + m) βⱼ D(pⱼ) / Σ τᵢ D(pᵢ)
     /// ```
     ///
-    /// where N is the notional, K the fixed rate, s the spread, τ and β year fractions, P the
+    /// where N is the notional, K the fixed rate, m the spread, sⱼ, eⱼ and pⱼ the start, the end and
+    /// the payment of period j, τ and β year fractions of the fixed and the floating leg, P the
     /// discount factors of the projection curve and D those of the discount curve; + for a payer.
     /// Payments on or before the reference date are left out. A swap without payments is worth 0.
     ///

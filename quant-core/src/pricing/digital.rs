@@ -1,4 +1,5 @@
-//! Digital European options: a fixed payment, or the underlying, where the option ends in the money.
+//! Digital European options: a fixed payment (cash-or-nothing), or the underlying (asset-or-nothing),
+//! where the option ends in the money.
 //!
 //! The two halves of the formula of Black, Scholes and Merton, with its accuracy. Not modelled: smiles,
 //! to whose slope digital options are exposed.

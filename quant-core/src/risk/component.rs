@@ -350,7 +350,8 @@ fn deviation_without(volatility: f64, covariance: f64, own: f64) -> f64 {
 /// The error of a figure given the sample, in units of the standalone figures together.
 const COMPONENT_ERROR: f64 = 5e-15;
 
-/// The volatility of a portfolio, as a part of its factors' together, below which it is rounding.
+/// The fraction of the weighted volatilities' sum below which the volatility of a portfolio is
+/// a rounding error.
 const ROUNDING: f64 = 1e-15;
 
 #[cfg(test)]

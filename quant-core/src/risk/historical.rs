@@ -19,7 +19,7 @@ pub struct HistoricalRisk {
     /// Expected shortfall of Acerbi and Tasche: the mean of the worst `n·(1 − confidence)` returns, a
     /// fraction of the last one among them. A coherent measure.
     pub coherent_expected_shortfall: f64,
-    /// Number of returns at or below minus the value at risk.
+    /// Number of returns that are at most minus the value at risk.
     pub tail_count: usize,
     /// Interval of 95 % confidence for the value at risk, from order statistics.
     pub interval: QuantileInterval,

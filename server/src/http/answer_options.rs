@@ -17,7 +17,7 @@ use super::{
 
 /// The name of the level of detail, in the query string and among the arguments of a tool.
 const DETAIL: &str = "detail";
-/// The only value of [`DETAIL`].
+/// The only value that the parameter [`DETAIL`] takes.
 const FULL: &str = "full";
 /// The name of the request for an explanation.
 const EXPLAIN: &str = "explain";

@@ -17,9 +17,9 @@ use super::engine::is_postgres;
 use super::open_error::OpenError;
 use super::rows::{column, statement, stored};
 
-mod m20261122_000001_first_schema;
 #[cfg(feature = "failpoints")]
-mod next_schema;
+mod crash_test_schema;
+mod m20261122_000001_first_schema;
 
 /// The treatment of a database whose schema is older than this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl MigratorTrait for Migrator {
         let released: Vec<Box<dyn MigrationTrait>> =
             vec![Box::new(m20261122_000001_first_schema::FirstSchema)];
         #[cfg(feature = "failpoints")]
-        let released = released.into_iter().chain(next_schema::requested()).collect();
+        let released = released.into_iter().chain(crash_test_schema::requested()).collect();
         released
     }
 }

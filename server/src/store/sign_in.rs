@@ -508,7 +508,7 @@ pub(super) async fn begin_session(
 ) -> Result<(), StoreError> {
     let at = session.created_at;
     if is_new_address(change, session.account, known).await? {
-        notify(change, session.account, &Notice::NewAddress(client.address), at).await?;
+        notify(change, session.account, &Notice::SignInFromNewAddress(client.address), at).await?;
     }
     let update = "UPDATE account SET last_login_at = $2 WHERE id = $1";
     let values = [session.account.0.into(), time(at)];

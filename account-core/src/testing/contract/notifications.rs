@@ -130,7 +130,7 @@ pub async fn a_lock_is_told_once_and_a_known_network_makes_no_notice<S: Store + 
     service.signed_in(&stranger(), "ada@example.com", PASSWORD).await;
     let inbox = service.inbox(ada.account).await;
     assert_eq!(inbox.total, 3);
-    let told = Notice::NewAddress(stranger().address);
+    let told = Notice::SignInFromNewAddress(stranger().address);
     assert_eq!(inbox.entries[0].description, Some(told.description()));
 }
 

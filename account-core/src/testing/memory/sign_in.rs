@@ -53,7 +53,7 @@ impl State {
             seen_at.is_some_and(|seen_at| at - KNOWN_FOR < *seen_at)
         };
         if before.is_some() && !known.network.is_some_and(is_known) {
-            self.notify(session.account, &Notice::NewAddress(client.address), at);
+            self.notify(session.account, &Notice::SignInFromNewAddress(client.address), at);
         }
         self.insert_session(session, client);
         self.know(known);

@@ -268,7 +268,7 @@ pub struct RateOptionPrice {
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "RateOptionGreeks", remote = "rate_option::RateGreeks")]
 pub struct RateGreeks {
-    /// Change of the price per 1.00 of the forward rate; a ten-thousandth is that per basis point.
+    /// Change of the price per 1.00 of the forward rate; divided by 10,000, the change per basis point.
     pub delta: f64,
     /// Change of delta per 1.00 of the forward rate.
     pub gamma: f64,

@@ -1,4 +1,4 @@
-//! The migration of a later release, by which `benches/load` changes the schema under load.
+//! The migration of a later release, by which `quant-load instances` changes the schema under load.
 //!
 //! The migration expands the schema, as every migration must that runs while instances of an older
 //! release serve: one new table and one nullable column. The migration locks a single table that
@@ -10,19 +10,19 @@ use sea_orm_migration::schema::{big_integer, text_null};
 /// Returns the migration where the environment variable `QS_NEXT_SCHEMA` requests it.
 pub(super) fn requested() -> Option<Box<dyn MigrationTrait>> {
     std::env::var_os("QS_NEXT_SCHEMA")?;
-    Some(Box::new(NextSchema))
+    Some(Box::new(CrashTestSchema))
 }
 
-struct NextSchema;
+struct CrashTestSchema;
 
-impl MigrationName for NextSchema {
+impl MigrationName for CrashTestSchema {
     fn name(&self) -> &str {
         "m29991231_000001_next"
     }
 }
 
 #[async_trait::async_trait]
-impl MigrationTrait for NextSchema {
+impl MigrationTrait for CrashTestSchema {
     fn use_transaction(&self) -> Option<bool> {
         Some(true)
     }
