@@ -41,6 +41,7 @@ pub mod pipeline;
 mod prefer;
 pub(crate) mod query;
 mod quote;
+mod quoted;
 mod raw_json;
 pub(crate) mod receipt;
 mod record;

@@ -3,7 +3,15 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use ipnet::IpNet;
-use poem::{Request, http::HeaderMap};
+use poem::{
+    Request,
+    http::{HeaderMap, HeaderValue},
+};
+
+use super::quoted::rsplit;
+
+/// The header that most proxies write.
+const X_FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// The client's address: the peer's, or, behind trusted proxies, the last untrusted one from the
 /// right of `X-Forwarded-For`, or of `Forwarded` where the former is absent.
@@ -14,7 +22,7 @@ use poem::{Request, http::HeaderMap};
 pub fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
     let mut client = peer.to_canonical();
-    let mut hops = forwarded(headers).into_iter().rev();
+    let mut hops = forwarded(headers).into_iter();
     while is_trusted(&client) {
         match hops.next().flatten() {
             Some(hop) => client = hop.to_canonical(),
@@ -24,22 +32,30 @@ pub fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     client
 }
 
-/// The addresses that proxies wrote, from left to right.
+/// The addresses that proxies wrote, from right to left.
 fn forwarded(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
-    let list = |name| {
-        let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
-        lines.flat_map(|line| line.split(',')).map(str::trim).collect::<Vec<_>>()
+    // A part that is no text is no address. It is not left out, because the walk must end there.
+    let lines = |name| {
+        let lines = headers.get_all(name).into_iter().map(HeaderValue::as_bytes);
+        lines.collect::<Vec<_>>().into_iter().rev().map(String::from_utf8_lossy)
     };
-    match list("x-forwarded-for") {
-        hops if hops.is_empty() => list("forwarded").into_iter().map(forwarded_for).collect(),
-        hops => hops.into_iter().map(hop).collect(),
+    if headers.contains_key(X_FORWARDED_FOR) {
+        lines(X_FORWARDED_FOR)
+            .flat_map(|line| line.rsplit(',').map(|part| hop(part.trim())).collect::<Vec<_>>())
+            .collect()
+    } else {
+        lines("forwarded")
+            .flat_map(|line| rsplit(&line, ',').map(forwarded_for).collect::<Vec<_>>())
+            .collect()
     }
 }
 
-/// The address of an element of `Forwarded`, as in `for="[2001:db8::1]:4711";proto=https`.
+/// The address of an element of `Forwarded`, as in `for="[2001:db8::1]:4711";proto=https`. An element with two
+/// addresses has none.
 fn forwarded_for(element: &str) -> Option<IpAddr> {
-    let mut pairs = element.split(';').filter_map(|pair| pair.trim().split_once('='));
-    let (_, node) = pairs.find(|(name, _)| name.eq_ignore_ascii_case("for"))?;
+    let pairs = rsplit(element, ';').filter_map(|pair| pair.trim().split_once('='));
+    let mut nodes = pairs.filter(|(name, _)| name.eq_ignore_ascii_case("for"));
+    let ((_, node), None) = (nodes.next()?, nodes.next()) else { return None };
     hop(node.trim_matches('"'))
 }
 
@@ -67,9 +83,17 @@ mod tests {
     /// Lines of headers: name and value.
     type Lines = &'static [(&'static str, &'static str)];
 
+    fn found(peer: &str, lines: &[(&'static str, &str)]) -> IpAddr {
+        let trusted: Vec<IpNet> = vec!["10.0.0.0/8".parse().expect("a network")];
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).expect("a header"));
+        }
+        client(peer.parse().expect(peer), &headers, &trusted)
+    }
+
     #[test]
     fn only_a_trusted_peer_may_speak_for_another() {
-        let trusted: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap()];
         #[rustfmt::skip]
         let rows: [(&str, Lines, &str); 11] = [
             // peer       lines of headers                                              client
@@ -86,12 +110,42 @@ mod tests {
             ("::ffff:10.0.0.1", &[("x-forwarded-for", "198.51.100.7")],                 "198.51.100.7"),
         ];
         for (peer, lines, expected) in rows {
-            let mut headers = HeaderMap::new();
-            for (name, value) in lines {
-                headers.append(*name, value.parse().unwrap());
-            }
-            let found = client(peer.parse().unwrap(), &headers, &trusted);
-            assert_eq!(found, expected.parse::<IpAddr>().unwrap(), "{peer} {lines:?}");
+            assert_eq!(found(peer, lines), expected.parse::<IpAddr>().unwrap(), "{peer} {lines:?}");
         }
+    }
+
+    #[test]
+    fn a_client_behind_a_proxy_speaks_for_no_other_address_by_bytes_that_are_no_text() {
+        #[rustfmt::skip]
+        let rows: [(Lines, &str); 4] = [
+            // lines that the proxy passes on, with the address that it has appended  client
+            (&[("x-forwarded-for", "é, 198.51.100.7"), ("forwarded", "for=1.1.1.1")], "198.51.100.7"),
+            (&[("x-forwarded-for", "é"), ("forwarded", "for=1.1.1.1")],               "10.0.0.1"),
+            (&[("x-forwarded-for", "1.1.1.1"), ("x-forwarded-for", "é")],             "10.0.0.1"),
+            (&[("forwarded", "for=1.1.1.1"), ("forwarded", "é")],                     "10.0.0.1"),
+        ];
+        for (lines, expected) in rows {
+            assert_eq!(found("10.0.0.1", lines).to_string(), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_host_that_a_proxy_tells_in_quotes_is_no_address_of_the_client() {
+        for line in [
+            "for=198.51.100.7;host=\"a, for=1.1.1.1\"",
+            "host=\"a, for=1.1.1.1\";for=198.51.100.7",
+            "host=\"a;for=1.1.1.1\";for=198.51.100.7",
+            "for=\", for=198.51.100.7;host=\"a\"",
+        ] {
+            assert_eq!(
+                found("10.0.0.1", &[("forwarded", line)]).to_string(),
+                "198.51.100.7",
+                "{line}"
+            );
+        }
+        assert_eq!(
+            found("10.0.0.1", &[("forwarded", "for=198.51.100.7;for=1.1.1.1")]).to_string(),
+            "10.0.0.1"
+        );
     }
 }
