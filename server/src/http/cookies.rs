@@ -18,9 +18,14 @@ pub(crate) const FORM: &str = "qs_form";
 pub(crate) const IDP: &str = "qs_idp";
 
 /// Returns the value of a cookie of the request; `None` where the request has no such cookie.
+///
+/// Over HTTP/2 a client may send each cookie in a header of its own (RFC 9113, section 8.2.3). A cookie of
+/// another program that is no text hides no other one.
 pub(crate) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
-    let cookies = request.header("cookie")?.split(';');
-    let mut pairs = cookies.filter_map(|pair| pair.trim().split_once('='));
+    let lines = request.headers().get_all(header::COOKIE).into_iter().map(HeaderValue::as_bytes);
+    let cookies = lines.flat_map(|line| line.split(|byte| *byte == b';'));
+    let texts = cookies.filter_map(|cookie| std::str::from_utf8(cookie).ok());
+    let mut pairs = texts.filter_map(|text| text.trim().split_once('='));
     pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
@@ -48,4 +53,28 @@ pub(crate) fn write(name: &str, value: &str, max_age: Option<Duration>, is_https
 pub(crate) fn append(response: &mut Response, cookie: &str) {
     let cookie = HeaderValue::try_from(cookie).expect("base64url makes a header");
     response.headers_mut().append(header::SET_COOKIE, cookie);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_found_in_each_line_and_beside_any_other_cookie() {
+        for (lines, expected) in [
+            (&[&b"a=b; qs_form=c"[..]][..], Some("c")),
+            (&[b"a=b", b"qs_form=c"], Some("c")),
+            (&[b"a=\xff; qs_form=c"], Some("c")),
+            (&[b"qs_form=c; qs_form=d"], Some("c")),
+            (&[b"a=qs_form"], None),
+            (&[], None),
+        ] {
+            let mut request = Request::default();
+            for line in lines {
+                let line = HeaderValue::from_bytes(line).expect("a header");
+                request.headers_mut().append(header::COOKIE, line);
+            }
+            assert_eq!(cookie(&request, FORM), expected, "{lines:?}");
+        }
+    }
 }
