@@ -5,6 +5,8 @@ use poem::{
     http::{HeaderMap, HeaderName, HeaderValue},
 };
 
+use super::quoted::rsplit;
+
 /// The header of a request with its preferences.
 const PREFER: &str = "prefer";
 /// The header of an answer that has met a preference.
@@ -15,10 +17,12 @@ const APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 pub(super) fn preferences(request: &Request) -> impl Iterator<Item = (&str, &str)> {
     let lines = request.headers().get_all(PREFER).into_iter();
     let lines = lines.filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).filter_map(|preference| {
-        let preference = preference.split(';').next()?;
+    let in_order = |text, separator| rsplit(text, separator).collect::<Vec<_>>().into_iter().rev();
+    lines.flat_map(move |line| in_order(line, ',')).filter_map(move |preference| {
+        let preference = in_order(preference, ';').next()?;
         let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
-        Some((name.trim(), value.trim().trim_matches('"')))
+        let name = name.trim();
+        (!name.is_empty()).then(|| (name, value.trim().trim_matches('"')))
     })
 }
 
@@ -27,4 +31,21 @@ pub(super) fn tell_applied(headers: &mut HeaderMap, preference: &str) {
     let others = headers.get(&APPLIED).and_then(|others| others.to_str().ok());
     let all = others.map_or(preference.to_owned(), |others| format!("{others}, {preference}"));
     headers.insert(APPLIED, HeaderValue::try_from(all).expect("preferences make a header"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preference_within_quotes_is_none() {
+        for (line, expected) in [
+            ("a=\"b, quote; c\"", &[("a", "b, quote; c")][..]),
+            ("quote;a=\"b, handling=strict\", c", &[("quote", ""), ("c", "")]),
+            (", a = \"b\" ,", &[("a", "b")]),
+        ] {
+            let request = Request::builder().header(PREFER, line).finish();
+            assert_eq!(preferences(&request).collect::<Vec<_>>(), expected, "{line}");
+        }
+    }
 }
