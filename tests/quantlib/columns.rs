@@ -4,8 +4,10 @@ use std::{io::Cursor, sync::Arc};
 
 use account_core::Tier;
 use arrow_array::{
-    Array as _, ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray,
-    cast::AsArray as _, types::Float64Type,
+    Array as _, ArrayRef, Date32Array, DictionaryArray, Float64Array, Int64Array, RecordBatch,
+    StringArray, UInt8Array,
+    cast::AsArray as _,
+    types::{Float64Type, UInt8Type},
 };
 use arrow_ipc::{reader::StreamReader, writer::StreamWriter};
 use poem::{Request, Response, http::Method};
@@ -469,4 +471,47 @@ async fn a_bad_stream_is_refused_and_costs_nothing() {
         let text = response.into_body().into_string().await.expect("a text");
         assert!(text.contains("type_error.arrow"), "{text}");
     }
+}
+
+/// A column whose rows are positions in a dictionary.
+fn dictionary(keys: Vec<Option<u8>>, values: &[Option<&str>]) -> ArrayRef {
+    let values = Arc::new(StringArray::from(values.to_vec()));
+    Arc::new(DictionaryArray::<UInt8Type>::new(UInt8Array::from(keys), values))
+}
+
+#[tokio::test]
+async fn a_null_of_a_dictionary_is_a_null_and_a_dictionary_may_be_empty() {
+    let app = App::start().await;
+    let guest = app.guest().await;
+    for (dates, expected) in [
+        (
+            dictionary(vec![Some(0), Some(1), None], &[Some("2024-01-31"), None]),
+            [true, false, false],
+        ),
+        (dictionary(vec![None; 3], &[]), [false; 3]),
+    ] {
+        let body = stream(vec![("start_date", dates)], &[("tenor", "\"1M\"")]);
+        let found = batches(send(&app, &guest, TENORS, ARROW, body).await).await;
+        let reached = found[0].column_by_name("result_date").expect("a column");
+        assert_eq!([0, 1, 2].map(|row| !reached.is_null(row)), expected);
+        let faults = found[0].column_by_name("fault").expect("a column").as_string::<i32>();
+        assert!(faults.value(2).contains("none is not an allowed value"), "{faults:?}");
+    }
+}
+
+#[tokio::test]
+async fn rows_that_share_one_long_text_are_refused_before_they_are_written_out() {
+    let app = App::start().await;
+    let guest = app.guest().await;
+    // A body of 200 KiB would ask for ten gigabytes.
+    let long = "9".repeat(100 * 1024);
+    let shared = [("start_date", "\"2024-01-31\"")];
+    let columns = vec![("tenor", dictionary(vec![Some(0); 100_000], &[Some(&long)]))];
+    let response = send(&app, &guest, TENORS, "application/json", stream(columns, &shared)).await;
+    assert_eq!(response.status().as_u16(), 422);
+    let text = response.into_body().into_string().await.expect("a text");
+    assert!(text.contains("as JSON") && text.contains("value_error.arrow"), "{text}");
+    let columns = vec![("tenor", dictionary(vec![Some(0); 100_000], &[Some("1M")]))];
+    let response = send(&app, &guest, TENORS, "application/json", stream(columns, &shared)).await;
+    assert_eq!(response.status().as_u16(), 200);
 }

@@ -34,7 +34,7 @@ pub const FAULT_TYPES: &[FaultType] = &[
     fault("value_error", "The input cannot be read, for the reason in `msg`.", "Correct what `msg` names."),
     fault("value_error.any_str.max_length", "The text is too long.", "Send at most as many characters as `msg` states."),
     fault("value_error.any_str.min_length", "The text is too short.", "Send at least as many characters as `msg` states."),
-    fault("value_error.arrow", "The body is not a stream of Apache Arrow.", "Send the streaming format of Apache Arrow, as `msg` states."),
+    fault("value_error.arrow", "The body is not a stream of Apache Arrow, or its texts are too long.", "Send the streaming format of Apache Arrow, as `msg` states."),
     fault("value_error.canonical_form", "A receipt was asked for a body that has no canonical form (RFC 8785).", "Send each name of an object once, and numbers within a double."),
     fault("value_error.columns.length", "The columns have different numbers of rows.", "Send as many rows in each column."),
     fault("value_error.columns.long", "The row takes too long for a column.", "Send the row as a single call."),

@@ -31,6 +31,7 @@ use super::{
     output::{OutputCells, OutputColumns},
     plan::{InputField, InputKind, OutputField, OutputKind, Plan},
 };
+use crate::body_memory::LARGEST_OF_ACCOUNT;
 
 /// The media type of a stream.
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.apache.arrow.stream";
@@ -64,7 +65,7 @@ pub(super) fn read(
             continue;
         };
         let arrays: Vec<&ArrayRef> = batches.iter().map(|batch| batch.column(number)).collect();
-        match column(&plan.inputs[place], field, &arrays) {
+        match column(&plan.inputs[place], field, &arrays, most_text(bytes)) {
             Ok(column) => columns[place] = column,
             Err(fault) => faults.push(fault),
         }
@@ -96,7 +97,12 @@ fn not_arrow(msg: &str) -> Fault {
 }
 
 /// Converts the arrays of one column.
-fn column(input: &InputField, field: &Field, arrays: &[&ArrayRef]) -> Result<Column, Fault> {
+fn column(
+    input: &InputField,
+    field: &Field,
+    arrays: &[&ArrayRef],
+    most_text: usize,
+) -> Result<Column, Fault> {
     use DataType as Type;
     let takes_numbers = matches!(input.kind, InputKind::Numbers(_));
     let numbers = match field.data_type() {
@@ -111,7 +117,7 @@ fn column(input: &InputField, field: &Field, arrays: &[&ArrayRef]) -> Result<Col
         Type::UInt32 => numbers::<UInt32Type>(arrays, f64::from),
         Type::UInt64 => numbers::<UInt64Type>(arrays, |number| number as f64),
         _ if takes_numbers => return Err(wrong_type(input, field, "a number")),
-        _ => return values(input, field, arrays),
+        _ => return values(input, field, arrays, most_text),
     };
     if takes_numbers {
         Ok(Column::Numbers(numbers))
@@ -143,18 +149,37 @@ fn numbers<T: ArrowPrimitiveType>(
     found
 }
 
+/// The most bytes of a column's values as JSON. All rows may share one text, so that a body of a megabyte can
+/// ask for terabytes. A row of a dictionary takes a byte and more, and its text seldom 60.
+fn most_text(bytes: &[u8]) -> usize {
+    bytes.len().saturating_mul(64).min(LARGEST_OF_ACCOUNT)
+}
+
 /// The texts, dates or booleans of a column.
-fn values(input: &InputField, field: &Field, arrays: &[&ArrayRef]) -> Result<Column, Fault> {
+fn values(
+    input: &InputField,
+    field: &Field,
+    arrays: &[&ArrayRef],
+    most_text: usize,
+) -> Result<Column, Fault> {
     let mut cells = JsonCells::default();
     for array in arrays {
-        add_values(&mut cells, array).ok_or_else(|| wrong_type(input, field, "a text"))?;
+        add_values(&mut cells, array, most_text)
+            .ok_or_else(|| wrong_type(input, field, "a text"))?;
+    }
+    if cells.size() > most_text {
+        let path = [Step::name("body"), Step::name(input.name)];
+        let msg = format!("the values of the column take more than {most_text} bytes as JSON");
+        return Err(Fault::new(&path, "value_error.arrow", msg));
     }
     Ok(input.of_cells(cells))
 }
 
-/// Adds the values of an array; `None` where no field has values of its type.
-fn add_values(cells: &mut JsonCells, array: &ArrayRef) -> Option<()> {
+/// Adds the values of an array, until they take more than `most_text` bytes; `None` where no field has values
+/// of its type.
+fn add_values(cells: &mut JsonCells, array: &ArrayRef, most_text: usize) -> Option<()> {
     let mut text = |text: Option<&str>| match text {
+        _ if cells.size() > most_text => {}
         Some(text) => cells.push(&Value::from(text).to_string()),
         None => cells.push("null"),
     };
@@ -164,10 +189,13 @@ fn add_values(cells: &mut JsonCells, array: &ArrayRef) -> Option<()> {
         DataType::Utf8View => array.as_string_view().iter().for_each(text),
         DataType::Dictionary(_, values) if **values == DataType::Utf8 => {
             let dictionary = array.as_any_dictionary_opt()?;
-            let (keys, values) =
-                (dictionary.normalized_keys(), dictionary.values().as_string::<i32>());
+            let values = dictionary.values().as_string::<i32>();
+            // The library has no keys where the dictionary is empty, because each row is null.
+            let is_empty = values.is_empty();
+            let keys = if is_empty { vec![0; array.len()] } else { dictionary.normalized_keys() };
             for (row, key) in keys.into_iter().enumerate() {
-                text((!dictionary.is_null(row)).then(|| values.value(key)));
+                let is_null = is_empty || dictionary.is_null(row) || values.is_null(key);
+                text((!is_null).then(|| values.value(key)));
             }
         }
         DataType::Date32 => {

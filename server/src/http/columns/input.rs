@@ -56,6 +56,11 @@ impl JsonCells {
         self.ends.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
     }
 
+    /// Returns the number of bytes of the text.
+    pub(super) fn size(&self) -> usize {
+        self.text.len()
+    }
+
     /// Returns the number of values.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
