@@ -515,3 +515,63 @@ async fn rows_that_share_one_long_text_are_refused_before_they_are_written_out()
     let response = send(&app, &guest, TENORS, "application/json", stream(columns, &shared)).await;
     assert_eq!(response.status().as_u16(), 200);
 }
+
+#[tokio::test]
+async fn a_refusal_of_unknown_columns_is_short() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 1000).await;
+    let names: Vec<String> = (0..300).map(|place| format!("{place}{}", "x".repeat(1000))).collect();
+    let json: Map<String, Value> =
+        names.iter().map(|name| (name.clone(), Value::from(1))).collect();
+    let columns = names.iter().map(|name| (name.as_str(), numbers(&[1.0]))).collect();
+    let bodies: [(&str, Vec<u8>); 2] =
+        [("application/json", Value::from(json).to_string().into()), (ARROW, stream(columns, &[]))];
+    for (media_type, body) in bodies {
+        let request = Request::builder().method(Method::POST).content_type(media_type);
+        let request = request.header("X-API-Key", &key).header("Prefer", "handling=strict");
+        let response = app.respond(request.uri_str(COLUMNS).body(body)).await;
+        assert_eq!(response.status().as_u16(), 422);
+        let text = response.into_body().into_string().await.expect("a text");
+        let body: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(body["detail"].as_array().map(Vec::len), Some(100), "{media_type}");
+        assert!(text.len() < 40_000, "{} bytes", text.len());
+    }
+}
+
+#[tokio::test]
+async fn a_list_or_an_object_in_the_place_of_a_value_is_refused_as_by_a_single_call() {
+    let app = App::start().await;
+    let guest = app.guest().await;
+    let single = TENORS.trim_end_matches("/columns");
+    for value in [json!([0, [1]]), json!({ "a": [0] }), json!(["2024-01-31"])] {
+        let body = json!({ "start_date": value, "tenor": "1M" });
+        let refused = post(&app, &guest, single, &body).await;
+        let expected = &refused.expect(422)["detail"][0];
+        let rows = json!({ "start_date": [value, "2024-01-31"], "tenor": "1M" });
+        let answer = post(&app, &guest, TENORS, &rows).await;
+        let fault = &answer.expect(200)["data"]["faults"][0];
+        assert_eq!(
+            (&fault["type"], &fault["msg"]),
+            (&expected["type"], &expected["msg"]),
+            "{value}"
+        );
+        if value.is_object() {
+            let answer = post(&app, &guest, TENORS, &body).await;
+            assert_eq!(answer.expect(422)["detail"][0], *expected, "{value}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_list_for_all_rows_that_is_too_long_is_one_fault() {
+    const DAYS: &str = "/quantlib/scheduling/calendar/is-business-day/columns";
+    let app = App::start().await;
+    let guest = app.guest().await;
+    let holidays = json!({ "date": ["2024-01-31"], "holidays": vec!["2024-01-01"; 20_000] });
+    let answer = post(&app, &guest, DAYS, &holidays).await;
+    let faults = answer.expect(422)["detail"].as_array().expect("a list");
+    assert_eq!((faults.len(), &faults[0]["type"]), (1, &json!("value_error.list.max_items")));
+    let nested = json!({ "date": ["2024-01-31"], "holidays": [["2024-01-01"], {}] });
+    let answer = post(&app, &guest, DAYS, &nested).await;
+    assert_eq!(answer.expect(422)["detail"].as_array().map(Vec::len), Some(2));
+}

@@ -10,7 +10,7 @@ use super::{
     echo,
     nearest_name::unknown_name,
     operation::Operation,
-    validation::{Fault, Step, check_value},
+    validation::{Fault, MOST_FAULTS, Step, check_value},
 };
 
 /// The route that took a request.
@@ -51,7 +51,7 @@ impl MatchedRoute {
         self.parameters.iter().flat_map(|parameter| parameter.faults(pairs)).collect()
     }
 
-    /// Returns a fault for each pair that is no parameter of the route.
+    /// Returns a fault for each pair that is no parameter of the route, up to the hundredth.
     #[must_use]
     pub(crate) fn unknown_parameter_faults(&self, pairs: &[(String, String)]) -> Vec<Fault> {
         let known = || self.parameters.iter().map(|parameter| parameter.name.as_str());
@@ -60,7 +60,7 @@ impl MatchedRoute {
             let path = [Step::name("query"), Step::name(&echo::value(name))];
             Fault::new(&path, "value_error.extra", unknown_name(name, known()))
         };
-        unknown.map(fault).collect()
+        unknown.take(MOST_FAULTS).map(fault).collect()
     }
 }
 

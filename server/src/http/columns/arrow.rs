@@ -19,13 +19,14 @@ use arrow_buffer::{Buffer, NullBuffer};
 use arrow_ipc::{reader::StreamDecoder, writer::StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use chrono::{Days, NaiveDate};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{
     super::{
         error::ApiError,
         unknown_fields::UnknownFields,
-        validation::{Fault, Step},
+        validation::{Fault, MOST_FAULTS, Step},
     },
     input::{Column, InputColumns, JsonCells, unknown_field},
     output::{OutputCells, OutputColumns},
@@ -55,11 +56,18 @@ pub(super) fn read(
     let find = |name: &str| plan.inputs.iter().position(|input| input.name == name);
     for (name, text) in schema.metadata() {
         if let Some(place) = find(name) {
-            let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
-            columns[place] = Column::Scalar(value);
+            let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+            columns[place] = Column::Scalar(if is_json {
+                plan.inputs[place].value(text.trim_ascii())
+            } else {
+                Value::from(text.as_str())
+            });
         }
     }
     for (number, field) in schema.fields().iter().enumerate() {
+        if faults.len() >= MOST_FAULTS {
+            break;
+        }
         let Some(place) = find(field.name()) else {
             faults.extend(unknown_field(plan, field.name(), unknown));
             continue;

@@ -10,6 +10,8 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     super::{
+        body_schema::Shape,
+        echo,
         nearest_name::extra_field,
         number_text::NumberText,
         unknown_fields::{Handling, UnknownFields},
@@ -70,10 +72,6 @@ impl JsonCells {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         self.text.get(start as usize..self.ends[row] as usize).unwrap_or_default()
     }
-
-    fn value(&self, row: usize) -> Value {
-        serde_json::from_str(self.text(row)).unwrap_or_default()
-    }
 }
 
 impl Column {
@@ -92,7 +90,7 @@ impl Column {
             Self::Absent => None,
             Self::Scalar(value) => Some(value.clone()),
             Self::Numbers(numbers) => Some(number(numbers[row])),
-            Self::Values(cells) => Some(cells.value(row)),
+            Self::Values(cells) => Some(field.value(cells.text(row))),
             Self::Members(places) => match &field.kind {
                 InputKind::Members(members) => members.get(usize::from(places[row])).cloned(),
                 _ => None,
@@ -151,6 +149,7 @@ impl InputColumns {
             }
         }
         if !faults.is_empty() {
+            faults.truncate(validation::MOST_FAULTS);
             return Err(faults);
         }
         let rows = longest.map_or(1, |(_, rows)| rows);
@@ -171,6 +170,23 @@ impl InputField {
             InputKind::Numbers(_) => value.and_then(Value::as_f64).unwrap_or(f64::NAN),
             InputKind::Members(_) => value.and_then(|value| self.member(value)).unwrap_or(f64::NAN),
             InputKind::Values | InputKind::Whole => f64::NAN,
+        }
+    }
+
+    /// Reads the JSON text of a value, as far as its schema decides: a list or an object that the field does not
+    /// take is left empty, and a list that is too long ends after the first item too many. Two bytes of a body
+    /// would otherwise ask for a value of 72.
+    pub(super) fn value(&self, text: &str) -> Value {
+        match (&self.schema.shape, text.as_bytes().first()) {
+            (Shape::Object(_) | Shape::Record { .. } | Shape::JsonText | Shape::Any, _) => {
+                serde_json::from_str(text).unwrap_or_default()
+            }
+            (Shape::List { size, .. } | Shape::NumberList { size, .. }, Some(b'[')) => {
+                let items = serde_json::from_str::<JsonCells>(text).unwrap_or_default();
+                let most = size.most.map_or(items.len(), |most| items.len().min(most + 1));
+                (0..most).map(|place| shallow(items.text(place))).collect()
+            }
+            _ => shallow(text),
         }
     }
 
@@ -234,12 +250,14 @@ pub(super) fn read_json(
     let mut columns: Vec<Column> = plan.inputs.iter().map(|_| Column::Absent).collect();
     let mut faults = Vec::new();
     for (name, value) in fields {
+        if faults.len() >= validation::MOST_FAULTS {
+            break;
+        }
         match plan.inputs.iter().position(|field| field.name == name) {
             Some(place) => columns[place] = column(&plan.inputs[place], value.get()),
             None => faults.extend(unknown_field(plan, &name, unknown)),
         }
     }
-    faults.truncate(validation::MOST_FAULTS);
     if faults.is_empty() { InputColumns::new(plan, columns, most_rows) } else { Err(faults) }
 }
 
@@ -249,7 +267,7 @@ pub(super) fn unknown_field(plan: &Plan, name: &str, unknown: &mut UnknownFields
         unknown.add(&[], name);
         return None;
     }
-    let path = [Step::name("body"), Step::name(name)];
+    let path = [Step::name("body"), Step::name(&echo::value(name))];
     let msg = extra_field(name, plan.inputs.iter().map(|field| field.name));
     Some(Fault::new(&path, "value_error.extra", msg))
 }
@@ -258,7 +276,7 @@ pub(super) fn unknown_field(plan: &Plan, name: &str, unknown: &mut UnknownFields
 fn column(field: &InputField, text: &str) -> Column {
     let is_list = text.starts_with('[') && !matches!(field.kind, InputKind::Whole);
     if !is_list {
-        return Column::Scalar(serde_json::from_str(text).unwrap_or_default());
+        return Column::Scalar(field.value(text));
     }
     if matches!(field.kind, InputKind::Numbers(_))
         && let Some(numbers) = NumberText::new(text).filter(|list| list.is_numeric)
@@ -270,6 +288,15 @@ fn column(field: &InputField, text: &str) -> Column {
     match serde_json::from_str::<JsonCells>(text) {
         Ok(cells) => field.of_cells(cells),
         Err(_) => Column::Scalar(Value::Null),
+    }
+}
+
+/// Reads the JSON text of a value without the items of a list and the members of an object.
+fn shallow(text: &str) -> Value {
+    match text.as_bytes().first() {
+        Some(b'[') => Value::Array(Vec::new()),
+        Some(b'{') => Value::Object(Map::new()),
+        _ => serde_json::from_str(text).unwrap_or_default(),
     }
 }
 
