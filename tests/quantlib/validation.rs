@@ -52,6 +52,14 @@ async fn all_faults_come_in_the_order_of_the_fields() {
 }
 
 #[tokio::test]
+async fn a_whole_number_that_its_type_cannot_hold_is_a_fault_of_its_field() {
+    let found = refused("/quantlib/instruments/ois/value", r#"{"payment_lag": -1}"#).await;
+    let not_negative = "ensure this value is greater than or equal to 0";
+    let expected = fault(json!(["body", "payment_lag"]), "value_error.number.not_ge", not_negative);
+    assert!(found.contains(&expected), "{found:?}");
+}
+
+#[tokio::test]
 async fn a_number_beyond_a_double_is_no_json() {
     for number in ["1e400", "NaN", "Infinity", "-Infinity", "01", "0x10", ".5"] {
         let body = format!(r#"{{"spot": {number}}}"#);

@@ -101,7 +101,7 @@ impl Shape {
             "object" => Self::object(registry, schema),
             "array" => Self::list(registry, schema),
             "number" => Self::Number(NumberRange::of(schema)),
-            "integer" => Self::Integer(NumberRange::of(schema)),
+            "integer" => Self::Integer(NumberRange::of_integer(schema)),
             "boolean" => Self::Boolean,
             "string" if !schema.enum_items.is_empty() => Self::Member(schema.enum_items.clone()),
             "string" => {
@@ -148,6 +148,25 @@ fn properties(registry: &Registry, schema: &MetaSchema) -> Vec<Property> {
 }
 
 impl NumberRange {
+    /// The range of a whole number, within that of its type, which the format names. The limits of 64 bits are
+    /// the last doubles that the type has.
+    fn of_integer(schema: &MetaSchema) -> Self {
+        let stated = Self::of(schema);
+        let (least, most) = match schema.format {
+            Some("uint16") => (0.0, f64::from(u16::MAX)),
+            Some("uint32") => (0.0, f64::from(u32::MAX)),
+            Some("uint64") => (0.0, 18_446_744_073_709_549_568.0),
+            Some("int32") => (f64::from(i32::MIN), f64::from(i32::MAX)),
+            Some("int64") => (-9_223_372_036_854_775_808.0, 9_223_372_036_854_774_784.0),
+            _ => return stated,
+        };
+        Self {
+            minimum: stated.minimum.or(Some(least)),
+            maximum: stated.maximum.or(Some(most)),
+            ..stated
+        }
+    }
+
     fn of(schema: &MetaSchema) -> Self {
         Self {
             minimum: schema.minimum,

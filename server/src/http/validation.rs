@@ -480,6 +480,10 @@ impl Seed<'_, '_, '_> {
                 Value::Number(value)
             }
             Shape::Integer(range) if number.fract() == 0.0 => {
+                let is_exact = !value.is_f64() || number.abs() <= LARGEST_EXACT;
+                if !is_exact && range.fault(number).is_none() {
+                    return self.wrong_type();
+                }
                 self.reader.number(*range, number);
                 Value::Number(whole(value, number))
             }
@@ -736,10 +740,13 @@ impl Visitor<'_> for FieldName<'_> {
     }
 }
 
+/// The largest double below which each integer is a double, 2^53.
+const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// Writes an integral number such as `5.0` as the integer that the typed parser takes.
 fn whole(value: Number, number: f64) -> Number {
     // Beyond 2^53 a double no longer tells neighbouring integers apart: leave those as sent.
-    let exact = number.abs() <= 9_007_199_254_740_992.0;
+    let exact = number.abs() <= LARGEST_EXACT;
     if value.is_f64() && exact { Number::from(number as i64) } else { value }
 }
 
