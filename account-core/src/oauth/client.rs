@@ -73,11 +73,12 @@ impl ClientName {
     /// of writing direction. An empty name is replaced by a text that says so.
     #[must_use]
     pub fn clean(text: &str) -> Self {
-        let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let words: Vec<&str> = visible.split_whitespace().collect();
-        let line: String = words.join(" ").chars().filter(|c| !is_invisible(*c)).collect();
-        let name: String = line.trim().chars().take(NAME_CHARACTERS).collect();
-        Self(if name.is_empty() { "An application without a name".to_owned() } else { name })
+        let shown = text.chars().filter(|c| !is_invisible(*c));
+        let shown: String = shown.map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let words: Vec<&str> = shown.split_whitespace().collect();
+        let line: String = words.join(" ").chars().take(NAME_CHARACTERS).collect();
+        let name = line.trim_end();
+        Self(if name.is_empty() { "An application without a name" } else { name }.to_owned())
     }
 
     /// Returns the name without characters that could deceive a reader.
@@ -247,6 +248,7 @@ mod tests {
             ("  two \r\n words\t", "two words"),
             ("\u{202e}knab ruoY", "knab ruoY"),
             ("zero\u{200b}width\u{feff}", "zerowidth"),
+            ("two \u{200b} words", "two words"),
             ("\u{7}\u{0}", "An application without a name"),
             ("", "An application without a name"),
             ("Größe 数", "Größe 数"),
@@ -254,6 +256,8 @@ mod tests {
             assert_eq!(ClientName::clean(given).as_str(), shown);
         }
         assert_eq!(ClientName::clean(&"é".repeat(300)).as_str().chars().count(), 80);
+        let cut = format!("{} b", "a".repeat(79));
+        assert_eq!(ClientName::clean(&cut).as_str(), "a".repeat(79));
     }
 
     #[test]
