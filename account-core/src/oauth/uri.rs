@@ -248,7 +248,7 @@ fn is_written_out(text: &str) -> bool {
 }
 
 /// Splits an authority into host and port. The host has letters, digits, hyphens, dots and
-/// underscores, or is an address in brackets; the port is at least 1. `None` for a malformed
+/// underscores, or is an address in its usual spelling; the port is at least 1. `None` for a malformed
 /// authority.
 pub(super) fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match authority.strip_prefix('[') {
@@ -261,7 +261,7 @@ pub(super) fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
             let end = authority.find(':').unwrap_or(authority.len());
             let host = &authority[..end];
             let is_name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
-            if host.is_empty() || !host.bytes().all(is_name) {
+            if host.is_empty() || !host.bytes().all(is_name) || is_disguised(host) {
                 return None;
             }
             (host, &authority[end..])
@@ -274,6 +274,20 @@ pub(super) fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
     let port = digits.parse().ok().filter(|port| is_number && *port > 0)?;
     Some((host, Some(port)))
+}
+
+/// Returns whether a browser reads the host as an address of IPv4 in another spelling than the usual one, such
+/// as `2130706433` or `0x7f.1`: the last label is a number, and the page would name another host than the
+/// visited one.
+fn is_disguised(host: &str) -> bool {
+    let labels = host.strip_suffix('.').unwrap_or(host);
+    let last = labels.rsplit('.').next().unwrap_or_default();
+    let hexadecimal = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
+    let is_number = match hexadecimal {
+        Some(digits) => digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        None => !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()),
+    };
+    is_number && host.parse::<std::net::Ipv4Addr>().is_err()
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -297,6 +311,8 @@ mod tests {
             "https://vscode.dev/redirect?state=a%20b",
             "https://example.com:8443/cb",
             "https://[2001:db8::1]/cb",
+            "https://192.0.2.7:8443/cb",
+            "https://1.2.3.4x/cb",
             "http://127.0.0.1/callback",
             "http://127.0.0.1:33418/",
             "http://localhost:1455/auth/callback",
@@ -348,6 +364,13 @@ mod tests {
             "https://[::1/cb",
             "https://[::1]x/",
             "https://[zz]/",
+            "https://2130706433/cb",
+            "https://127.1/cb",
+            "https://0x7f.0.0.1/cb",
+            "https://example.0X/cb",
+            "https://127.0.0.010/cb",
+            "https://127.0.0.1./cb",
+            "https://1.2.3.4.5/cb",
             "https://example.com;script-src/",
             "https://example.com,b/",
             "https://example.com/<script>",
