@@ -8,6 +8,8 @@
 
 mod composition;
 mod folder;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod messages;
 mod messaging;
 mod send_error;

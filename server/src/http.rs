@@ -27,6 +27,8 @@ mod execute;
 mod executed_call;
 pub mod fault_types;
 pub(crate) mod form;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 pub(crate) mod host;
 pub(crate) mod idempotency;
 mod json_position;

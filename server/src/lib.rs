@@ -15,6 +15,8 @@ pub mod compute_pool;
 pub mod config;
 pub mod email;
 pub mod failpoint;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod http;
 pub mod jobs;
 pub mod limits;

@@ -59,7 +59,7 @@ pub(super) fn has_extension(file: &Path, extension: &str) -> bool {
 pub(super) fn crate_roots() -> Vec<PathBuf> {
     let root = root();
     let mut found = Vec::new();
-    for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
+    for manifest in ["Cargo.toml", "fuzz/Cargo.toml", "fuzz/server/Cargo.toml"] {
         let mut cargo = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
         cargo.args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"]);
         let output = cargo.arg(root.join(manifest)).output().expect("cargo runs");

@@ -5,6 +5,8 @@
 
 mod described;
 mod description;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod numbers;
 mod table;
 

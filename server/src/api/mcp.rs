@@ -38,6 +38,8 @@ mod chart;
 mod context;
 mod direct;
 mod directory;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod gateway_tools;
 mod head;
 mod message;

@@ -16,6 +16,8 @@ mod answers;
 mod applications;
 mod authorize;
 mod clients;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod metadata;
 mod provider_sign_in;
 mod register;

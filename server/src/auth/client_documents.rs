@@ -19,6 +19,8 @@ use super::client_metadata;
 
 mod fetch;
 mod fetch_error;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod public_names;
 
 pub use fetch::DocumentNetwork;

@@ -18,9 +18,13 @@ const MAX_DEPTH: usize = 64;
 ///
 /// The fault of a text that is not JSON, has a number beyond a double, or is nested too deeply.
 pub(crate) fn digest(json: &[u8]) -> serde_json::Result<String> {
+    Ok(hex::encode(Sha256::digest(canonical(json)?)))
+}
+
+/// Returns the canonical form of a text in JSON.
+pub(super) fn canonical(json: &[u8]) -> serde_json::Result<Vec<u8>> {
     let value: &RawValue = serde_json::from_slice(json)?;
-    let canonical = serde_json_canonicalizer::to_vec(&Nested { value, depth: 0 })?;
-    Ok(hex::encode(Sha256::digest(canonical)))
+    serde_json_canonicalizer::to_vec(&Nested { value, depth: 0 })
 }
 
 /// A value at some depth of a text.
@@ -72,9 +76,8 @@ mod tests {
     use super::*;
 
     fn canonical(text: &str) -> String {
-        let value: &RawValue = serde_json::from_str(text).expect("JSON");
-        let bytes = serde_json_canonicalizer::to_vec(&Nested { value, depth: 0 });
-        String::from_utf8(bytes.expect("a canonical form")).expect("text")
+        let bytes = super::canonical(text.as_bytes()).expect("a canonical form");
+        String::from_utf8(bytes).expect("text")
     }
 
     #[test]

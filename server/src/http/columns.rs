@@ -7,6 +7,8 @@
 
 mod arrow;
 mod endpoint;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod input;
 mod output;
 mod plan;

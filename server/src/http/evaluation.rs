@@ -56,6 +56,12 @@ impl Evaluator {
         }
     }
 
+    /// Returns the schema of the body; `None` for a computation without arguments.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn schema(self) -> Option<BodySchema> {
+        (self.schema)()
+    }
+
     /// Returns the arguments in a body that its schema allows; `None` stands for no body.
     pub(super) fn arguments(self, body: Option<Value>) -> ReadArguments {
         (self.arguments)(body)

@@ -54,7 +54,8 @@ fn target(request: &Request) -> Option<&Authority> {
     request.uri().authority().filter(|_| request.method() != Method::CONNECT)
 }
 
-fn parse(line: &HeaderValue) -> Option<Authority> {
+/// Reads a header `Host`; `None` for a line that is no host, or that names a user.
+pub(super) fn parse(line: &HeaderValue) -> Option<Authority> {
     let authority: Authority = line.to_str().ok()?.parse().ok()?;
     let is_host = !authority.host().is_empty() && !authority.as_str().contains('@');
     is_host.then_some(authority)

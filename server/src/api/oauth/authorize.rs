@@ -241,7 +241,8 @@ async fn judge(call: &RequestContext, query: &str) -> Result<Asked, Authorizatio
     let (client, redirect_uri) = known.map_err(AuthorizationError::Browser)?;
     let state = form.get("state").ok().flatten().filter(|state| state.len() <= LONGEST_STATE);
     let state = state.map(str::to_owned);
-    match authorization(call, &form, &client, &redirect_uri) {
+    let resource = call.state.settings.mcp_resource();
+    match authorization(&resource, &form, &client, &redirect_uri) {
         Ok(authorization) => Ok(Asked { client, authorization, state }),
         Err(error) => Err(AuthorizationError::Client(Box::new(ClientError {
             client,
@@ -265,8 +266,9 @@ async fn client_and_redirect(
     Ok((client, redirect_uri))
 }
 
-fn authorization(
-    call: &RequestContext,
+/// Checks the parameters of a request for a token of `resource`, the only one of this server.
+pub(super) fn authorization(
+    resource: &str,
     form: &Form,
     client: &RegisteredClient,
     redirect_uri: &RedirectUri,
@@ -287,15 +289,14 @@ fn authorization(
         return Err(OauthError::InvalidRequest("code_challenge_method must be S256"));
     }
     check_scope(one("scope")?)?;
-    let resource = call.state.settings.mcp_resource();
-    if !form.all("resource").all(|asked| is_same_resource(asked, &resource)) {
+    if !form.all("resource").all(|asked| is_same_resource(asked, resource)) {
         return Err(super::answers::FOREIGN_RESOURCE);
     }
     Ok(Authorization {
         client: client.id.clone(),
         redirect_uri: redirect_uri.clone(),
         challenge: CodeChallenge::parse(challenge)?,
-        resource,
+        resource: resource.to_owned(),
     })
 }
 
@@ -319,7 +320,11 @@ fn redirect_refusal(
 
 /// Returns the query of an answer, with the issuer (RFC 9207).
 fn query(call: &RequestContext, pairs: &[(&str, Option<&str>)]) -> String {
-    let issuer = call.state.settings.mcp_url.as_str();
+    answer_query(&call.state.settings.mcp_url, pairs)
+}
+
+/// Returns the query of an answer by this issuer.
+pub(super) fn answer_query(issuer: &str, pairs: &[(&str, Option<&str>)]) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in pairs.iter().copied().chain([("iss", Some(issuer))]) {
         if let Some(value) = value {
@@ -330,7 +335,7 @@ fn query(call: &RequestContext, pairs: &[(&str, Option<&str>)]) -> String {
 }
 
 /// Describes the target of the redirect for the consent page.
-fn destination(uri: &RedirectUri) -> String {
+pub(super) fn destination(uri: &RedirectUri) -> String {
     match uri.target() {
         RedirectTarget::Website(host) => format!("the website {host}"),
         RedirectTarget::Loopback(host) => format!("a program on this computer ({host})"),
@@ -342,7 +347,7 @@ fn destination(uri: &RedirectUri) -> String {
 
 /// Returns the source expression of a content security policy for the redirect address. Such an
 /// expression allows neither addresses in brackets nor underscores.
-fn leads_to(uri: &RedirectUri) -> String {
+pub(super) fn leads_to(uri: &RedirectUri) -> String {
     let source = |scheme: &str, host: &str| {
         if host.contains(['[', '_']) { format!("{scheme}:") } else { format!("{scheme}://{host}") }
     };

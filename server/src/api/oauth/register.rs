@@ -35,7 +35,7 @@ pub(crate) async fn register(mut request: Request) -> Response {
 }
 
 /// Describes a client, which never has a secret, whatever the registration requested.
-fn describe(client: &RegisteredClient) -> Value {
+pub(super) fn describe(client: &RegisteredClient) -> Value {
     let uris: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
     json!({
         "client_id": client.id.as_str(),
@@ -49,7 +49,8 @@ fn describe(client: &RegisteredClient) -> Value {
     })
 }
 
-fn read(body: &[u8]) -> Result<ClientMetadata, OauthError> {
+/// Reads the metadata of a client from a registration.
+pub(super) fn read(body: &[u8]) -> Result<ClientMetadata, OauthError> {
     let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
         return Err(OauthError::InvalidClientMetadata("a registration is a JSON object"));
     };

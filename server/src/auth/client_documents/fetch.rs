@@ -83,7 +83,11 @@ pub(super) async fn fetch(
     Ok(Fetched { body, kept })
 }
 
-fn check_head(status: StatusCode, headers: &HeaderMap) -> Result<(), DocumentFetchError> {
+/// Refuses an answer that is not a 200 with JSON.
+pub(super) fn check_head(
+    status: StatusCode,
+    headers: &HeaderMap,
+) -> Result<(), DocumentFetchError> {
     if status.is_redirection() {
         return Err(DocumentFetchError::Redirect);
     }
@@ -101,7 +105,7 @@ fn check_head(status: StatusCode, headers: &HeaderMap) -> Result<(), DocumentFet
 }
 
 /// Returns the time for which a document is valid: what its answer states, within bounds.
-fn validity(headers: &HeaderMap) -> Duration {
+pub(super) fn validity(headers: &HeaderMap) -> Duration {
     let values = headers.get_all(header::CACHE_CONTROL).iter();
     let directives = values.filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(','));
     let stated = directives.filter_map(|directive| {

@@ -53,7 +53,7 @@ static SPECIAL_NETWORKS: LazyLock<Vec<IpNet>> = LazyLock::new(|| {
 });
 
 /// Returns whether an address may belong to a website of the public internet.
-fn is_public(address: IpAddr) -> bool {
+pub(super) fn is_public(address: IpAddr) -> bool {
     !SPECIAL_NETWORKS.iter().any(|network| network.contains(&address))
 }
 

@@ -222,7 +222,7 @@ fn add_values(cells: &mut JsonCells, array: &ArrayRef, most_text: usize) -> Opti
 }
 
 /// The date of a number of days since 1970, as a single request has the date.
-fn date(days: i32) -> Option<String> {
+pub(super) fn date(days: i32) -> Option<String> {
     let epoch = NaiveDate::from_ymd_opt(1970, 1, 1)?;
     let count = Days::new(days.unsigned_abs().into());
     let date = if days < 0 { epoch.checked_sub_days(count) } else { epoch.checked_add_days(count) };

@@ -1,0 +1,3 @@
+#![no_main]
+
+quant_server_fuzz::target!(number_list);
