@@ -8,9 +8,9 @@
 //! its secrets, which do not change.
 
 use std::fmt;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Permissions, TryLockError};
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -225,18 +225,27 @@ fn read(file: &Path) -> Result<Option<MasterKey>, OpenError> {
     decode(text.trim()).map(Some).ok_or_else(malformed)
 }
 
+/// Generates a key and writes it to this file, which must not exist.
+///
+/// The file appears whole: it is written under another name beside it and then renamed, because a
+/// start that is killed between creating a file and writing it would leave an empty one, which no
+/// later start can tell from a key that was lost.
 fn create(file: &Path, rng: &mut dyn CryptoRng) -> Result<MasterKey, OpenError> {
     private_files::create_folder_of(file).map_err(|cause| OpenError::file(file, cause))?;
     let master = MasterKey::generate(rng);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    let written = options.open(file).and_then(|mut handle| {
-        handle.write_all(&*encode(&master))?;
-        handle.sync_all()?;
-        sync_folder(file)
-    });
-    written.map_err(|cause| OpenError::file(file, cause))?;
+    write_new(file, &*encode(&master)).map_err(|cause| OpenError::file(file, cause))?;
     Ok(master)
+}
+
+/// Writes a new file that its owner alone may read, whole and durably.
+fn write_new(file: &Path, content: &[u8]) -> std::io::Result<()> {
+    let owner_only = Permissions::from_mode(0o600);
+    let mut draft =
+        tempfile::Builder::new().permissions(owner_only).tempfile_in(folder_of(file))?;
+    draft.write_all(content)?;
+    draft.as_file().sync_all()?;
+    draft.persist_noclobber(file).map_err(|refused| refused.error)?;
+    sync_folder(file)
 }
 
 /// Returns the key in hexadecimal digits with a line break, in a buffer of fixed length: a string
@@ -255,9 +264,8 @@ fn decode(text: &str) -> Option<MasterKey> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use account_core::testing::{CheapHasher, FixedClock, all, seeded_rng};
     use account_core::{
@@ -291,6 +299,37 @@ mod tests {
         let key = ApiKey::generate(account_core::KeyKind::User, &mut rng.clone());
         assert!(first.key_digest(&key) == second.key_digest(&key));
         assert_eq!((mode(&file), mode(&folder.path().join("keys"))), (0o600, 0o700));
+    }
+
+    #[test]
+    fn a_key_file_is_never_seen_before_its_last_digit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("master.key");
+        let is_over = AtomicBool::new(false);
+        let seen = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut seen = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    let Ok(text) = std::fs::read(&file) else { continue };
+                    assert_eq!(text.len(), 65, "a start that is killed here leaves this file");
+                    seen += 1;
+                }
+                seen
+            });
+            let mut rng = seeded_rng(7);
+            for _ in 0..500 {
+                create(&file, &mut rng).expect("a new file");
+                std::fs::remove_file(&file).expect("it is there");
+            }
+            is_over.store(true, Ordering::Relaxed);
+            reader.join().expect("whole files only")
+        });
+        assert!(seen > 0, "the reader never met the file");
+        create(&file, &mut seeded_rng(8)).expect("a new file");
+        let refused = create(&file, &mut seeded_rng(9)).err().expect("a key is not replaced");
+        assert!(matches!(refused, OpenError::File { .. }), "{refused}");
+        let left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
+        assert_eq!(left.len(), 1, "nothing else stays in the folder");
     }
 
     fn mode(path: &Path) -> u32 {
@@ -415,12 +454,7 @@ mod tests {
         use Rotation::{KeyInPlace, KeyWritten, Opened, SecretsWrapped};
         assert_eq!(steps, [Opened, KeyWritten, SecretsWrapped(4), KeyInPlace]);
         assert!(std::fs::read(&file).expect("a file") != old && !next_to(&file).exists());
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
-            assert_eq!(mode & 0o777, 0o600);
-        }
+        assert_eq!(mode(&file), 0o600);
         assert!(serves(&running, &key).await, "the service that ran meanwhile");
         let restarted = accounts(&store, &file, rng.clone()).await;
         assert!(serves(&restarted, &key).await, "the next start, without the old key");

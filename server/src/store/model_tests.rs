@@ -39,9 +39,9 @@ impl Home for File {
 }
 
 /// A database of PostgreSQL.
-struct Database(Postgres);
+struct PostgresDatabase(Postgres);
 
-impl Home for Database {
+impl Home for PostgresDatabase {
     type Store = Store;
 
     fn create() -> Self {
@@ -71,7 +71,7 @@ fn the_ledger_on_sqlite_answers_as_its_model() {
 #[test]
 fn the_ledger_on_postgres_answers_as_its_model() {
     if has_postgres() {
-        compare::<LedgerTest<Database>>(CASES, 1..40);
+        compare::<LedgerTest<PostgresDatabase>>(CASES, 1..40);
     }
 }
 
@@ -83,6 +83,6 @@ fn the_credentials_on_sqlite_end_as_in_their_model() {
 #[test]
 fn the_credentials_on_postgres_end_as_in_their_model() {
     if has_postgres() {
-        compare::<CredentialsTest<Database>>(CASES, 1..40);
+        compare::<CredentialsTest<PostgresDatabase>>(CASES, 1..40);
     }
 }
