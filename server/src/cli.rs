@@ -27,6 +27,7 @@ use command_error::CommandError;
 use crate::{
     clock::Clock,
     config::{LogFormat, ServeArgs, Storage, StorageArgs},
+    listener,
     store::StoreFault,
 };
 
@@ -153,7 +154,8 @@ fn explain(error: &(dyn Error + 'static), storage: Option<&Storage>) -> String {
 }
 
 fn block_on(command: impl Future<Output = Result<(), CommandError>>) -> Result<(), CommandError> {
-    tokio::runtime::Runtime::new()?.block_on(command)
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.enable_all().on_thread_start(listener::prepare_thread).build()?.block_on(command)
 }
 
 /// Runs a command that serves, with its log; then the last spans are exported.

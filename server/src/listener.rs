@@ -4,13 +4,19 @@
 //! thousand connections that send one byte a minute would block it for ever.
 
 use std::{
-    convert::Infallible, io, net::SocketAddr, num::NonZeroUsize, pin::Pin, sync::Arc,
+    convert::Infallible,
+    future, io,
+    net::SocketAddr,
+    num::NonZeroUsize,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Waker},
     time::Duration,
 };
 
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
-use hyper::{body::Incoming, service::service_fn};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{conn::auto, graceful::GracefulShutdown},
@@ -84,6 +90,20 @@ where
             }
         });
     }
+}
+
+/// Lets this thread serve connections also when the clock of the system shows a time before 1970.
+///
+/// hyper keeps a date per thread and formats it with the thread's first connection, also where the
+/// header `Date` is off, and before 1970 that panics. So a connection without a byte is served here,
+/// while the clock is right.
+pub fn prepare_thread() {
+    let service =
+        service_fn(|_| future::ready(Ok::<_, Infallible>(hyper::Response::new(String::new()))));
+    let connection =
+        pin!(http1::Builder::new().serve_connection(TokioIo::new(tokio::io::empty()), service));
+    let ended = connection.poll(&mut Context::from_waker(Waker::noop()));
+    debug_assert!(ended.is_ready(), "a connection without a byte ends at once");
 }
 
 fn server() -> auto::Builder<TokioExecutor> {
