@@ -6,7 +6,11 @@
 
 use super::binomial::{self, Exercise, Tree};
 use super::black_scholes::{EuropeanOption, OptionType, discount};
-use super::lattice::{band::step_back, moves::Lattice, tree};
+use super::lattice::{
+    band::{step_back, values_of_step},
+    moves::Lattice,
+    tree,
+};
 use crate::{Error, Result, check};
 
 mod explanation;
@@ -351,8 +355,10 @@ impl Nodes {
         let (up, down) = (factor * self.lattice.cash.up, factor * self.lattice.cash.down);
         let every = n.div_ceil(MAX_BOUNDARY_POINTS);
         let lowest = self.lowest(n);
-        let mut values: Vec<f64> =
-            self.rises.iter().map(|rise| (sign * (lowest * rise - strike)).max(0.0)).collect();
+        let mut values = values_of_step(n);
+        for (value, rise) in values.iter_mut().zip(&self.rises) {
+            *value = (sign * (lowest * rise - strike)).max(0.0);
+        }
         let (mut first, mut second, mut boundary) = ([0.0; 2], [0.0; 3], Vec::new());
         for i in (0..n).rev() {
             if i == 1 {
@@ -369,7 +375,7 @@ impl Nodes {
                 };
                 boundary.extend(self.boundary_at(i, gain));
             }
-            step_back(&mut values[..=i + 1], up, down);
+            step_back(&mut values, 0..i + 1, up, down);
             if may_exercise {
                 for (value, rise) in values[..=i].iter_mut().zip(&self.rises) {
                     *value = value.max(sign * (lowest * rise - strike));

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::edge::Edge;
-use crate::pricing::lattice::band::{Band, step_back};
+use crate::pricing::lattice::band::{Band, step_back, values_of_step};
 use crate::pricing::lattice::oriented::OrientedLattice;
 
 /// A lattice with an absorbing edge, and the terminal nodes to start from.
@@ -54,13 +54,34 @@ impl AbsorbingInduction<'_> {
 /// The values of one step of a lattice.
 struct Rows<'a> {
     lattice: &'a OrientedLattice,
+    nodes: VisitedNodes<'a>,
+    values: Vec<f64>,
+    /// The nodes of the step.
+    now: StepNodes,
+    /// The nodes of the step before.
+    before: StepNodes,
+}
+
+/// The nodes of one step.
+#[derive(Clone, Copy)]
+struct StepNodes {
+    /// The visited nodes above the edge, as the first and one past the last.
+    visited: (usize, usize),
+    /// The number of nodes at and beyond the edge.
+    beyond: usize,
+}
+
+/// The rule that says which nodes of a step are visited.
+struct VisitedNodes<'a> {
     edge: &'a Edge,
     band: Band,
-    values: Vec<f64>,
-    /// The visited nodes of the step above the edge, as the first and one past the last.
-    visited: (usize, usize),
-    /// The number of nodes of the step at and beyond the edge.
-    beyond: usize,
+}
+
+impl VisitedNodes<'_> {
+    fn of(&self, step: usize) -> StepNodes {
+        let beyond = self.edge.nodes_beyond(step);
+        StepNodes { visited: self.band.row(step, beyond), beyond }
+    }
 }
 
 impl<'a> Rows<'a> {
@@ -72,34 +93,36 @@ impl<'a> Rows<'a> {
         end: impl Fn(usize) -> f64,
     ) -> Self {
         let last = lattice.steps;
-        let band = Band::new(lattice, ends);
-        let mut values = vec![0.0; last + 2];
-        let beyond = edge.nodes_beyond(last);
-        let visited = band.row(last, beyond);
-        for (j, value) in (visited.0..visited.1).zip(&mut values[visited.0..visited.1]) {
+        let nodes = VisitedNodes { edge, band: Band::new(lattice, ends) };
+        let mut values = values_of_step(last);
+        let (now, before) = (nodes.of(last), nodes.of(last.saturating_sub(1)));
+        let (from, to) = now.visited;
+        for (j, value) in (from..to).zip(&mut values[from..to]) {
             *value = end(j);
         }
-        Self { lattice, edge, band, values, visited, beyond }
+        Self { lattice, nodes, values, now, before }
     }
 
     /// Returns the value of a node; zero where no likely path visits the node.
     fn value(&self, j: usize) -> f64 {
-        if (self.visited.0..self.visited.1).contains(&j) { self.values[j] } else { 0.0 }
+        let (from, to) = self.now.visited;
+        if (from..to).contains(&j) { self.values[j] } else { 0.0 }
     }
 
     /// Goes back to step `i`, given the value that the edge absorbs at a node of the step after.
     fn step_back(&mut self, i: usize, absorbed: impl Fn(usize) -> f64) {
-        let beyond = self.edge.nodes_beyond(i);
-        let wanted = self.band.row(i, beyond);
-        for j in wanted.0..self.beyond {
+        let (StepNodes { visited: (from, to), .. }, after) = (self.before, self.now);
+        for j in from..after.beyond {
             self.values[j] = absorbed(j);
         }
         // Nodes that the band of the step after left out.
-        fill(&mut self.values, wanted.0.max(self.beyond)..self.visited.0);
-        fill(&mut self.values, self.visited.1.max(wanted.0)..wanted.1 + 1);
+        fill(&mut self.values, from.max(after.beyond)..after.visited.0);
+        fill(&mut self.values, after.visited.1.max(from)..to + 1);
+        // The next step's nodes are found here and not there, so that the processor works on their
+        // square root beside the values of this step.
+        (self.now, self.before) = (self.before, self.nodes.of(i.saturating_sub(1)));
         let odds = self.lattice.odds;
-        step_back(&mut self.values[wanted.0..=wanted.1], odds.up, odds.down);
-        (self.visited, self.beyond) = (wanted, beyond);
+        step_back(&mut self.values, from..to, odds.up, odds.down);
     }
 }
 

@@ -13,7 +13,7 @@
 //! - else the nodes of exercise may have a lower boundary as well, and every node is tested.
 
 use crate::pricing::black_scholes::{EuropeanOption, OptionType};
-use crate::pricing::lattice::band::{Band, step_back};
+use crate::pricing::lattice::band::{Band, step_back, values_of_step};
 use crate::pricing::lattice::moves::Lattice;
 use crate::pricing::lattice::oriented::{Direction, OrientedLattice, Payoff};
 use crate::pricing::lattice::paths::european_value;
@@ -68,7 +68,7 @@ impl Induction {
             .find(|&j| self.payoff.at(self.lattice.height(n, j)) > 0.0)
             .map_or(0, |j| j + 1);
         let band = Band::new(&self.lattice, (0, paying.max(1)));
-        let mut values = vec![0.0; n + 2];
+        let mut values = values_of_step(n);
         let mut row = Row { exercised, from: exercised, to: exercised };
         for i in (0..n).rev() {
             let exercised = self.exercised(i, &row, &values);
@@ -86,7 +86,7 @@ impl Induction {
             }
             let end = row.to.max(row.exercised).clamp(from, to + 1);
             values[end..=to].fill(0.0);
-            step_back(&mut values[from..=to], self.lattice.odds.up, self.lattice.odds.down);
+            step_back(&mut values, from..to, self.lattice.odds.up, self.lattice.odds.down);
             row = Row { exercised, from, to };
         }
         (row.exercised == 0).then(|| values[0])
@@ -148,7 +148,7 @@ impl Induction {
         let n = self.lattice.steps;
         let paying = self.payoff.paying(&self.lattice).1;
         let band = Band::new(&self.lattice, (0, paying.max(1)));
-        let mut values = vec![0.0; n + 2];
+        let mut values = values_of_step(n);
         let mut row = band.row(n, 0);
         for (j, value) in (row.0..row.1).zip(&mut values[row.0..row.1]) {
             *value = self.payoff.at(self.lattice.height(n, j));
@@ -159,11 +159,8 @@ impl Induction {
             let wanted = band.row(i, 0);
             values[wanted.0..row.0.max(wanted.0)].fill(0.0);
             values[row.1.max(wanted.0)..row.1.max(wanted.1 + 1)].fill(0.0);
-            step_back(
-                &mut values[wanted.0..=wanted.1],
-                self.lattice.odds.up,
-                self.lattice.odds.down,
-            );
+            let odds = self.lattice.odds;
+            step_back(&mut values, wanted.0..wanted.1, odds.up, odds.down);
             let unit = self.numeraire(i);
             let lowest = self.payoff.moneyness(self.lattice.height(i, wanted.0));
             let lowest = unit * libm::exp(-lowest);

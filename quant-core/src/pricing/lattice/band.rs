@@ -1,16 +1,34 @@
 //! The nodes near the likely paths, and one step of backward induction over them.
 
+use std::ops::Range;
+
 use super::oriented::OrientedLattice;
 
-/// Replaces each value but the last by its weighted mean with the next value.
+/// The number of values that are computed together: a multiple of the values of every register.
+const LANES: usize = 8;
+
+/// Returns zeros for the values of a step, with the room that [`step_back`] needs.
+pub(in crate::pricing) fn values_of_step(steps: usize) -> Vec<f64> {
+    vec![0.0; steps + 1 + LANES]
+}
+
+/// Replaces each value of a range of nodes by its weighted mean with the next node's value.
 ///
-/// The loop runs on the widest registers that the processor has. Each mean rounds by itself, so that
-/// the bits do not depend on the width.
-pub(in crate::pricing) fn step_back(values: &mut [f64], up: f64, down: f64) {
+/// Up to seven values beyond the range are overwritten too, so that no value is left for a loop of its
+/// own: the caller never reads them before it has set them. The loop runs on the widest registers that
+/// the processor has. Each mean rounds by itself, so that the bits do not depend on the width.
+///
+/// # Panics
+///
+/// Panics where `values` is shorter than [`values_of_step`] makes it for a lattice with these nodes.
+pub(in crate::pricing) fn step_back(values: &mut [f64], nodes: Range<usize>, up: f64, down: f64) {
+    let rounded_up = nodes.len().next_multiple_of(LANES);
+    let values = &mut values[nodes.start..=nodes.start + rounded_up];
     pulp::Arch::new().dispatch(StepBack { values, up, down });
 }
 
 struct StepBack<'a> {
+    /// A multiple of [`LANES`] values, and one more.
     values: &'a mut [f64],
     up: f64,
     down: f64,
@@ -20,10 +38,15 @@ impl pulp::WithSimd for StepBack<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Self { values, up, down } = self;
-        for j in 0..values.len() - 1 {
-            values[j] = down * values[j] + up * values[j + 1];
+    fn with_simd<S: pulp::Simd>(self, simd: S) {
+        let (up, down) = (simd.splat_f64s(self.up), simd.splat_f64s(self.down));
+        let mut values = self.values;
+        while values.len() > S::F64_LANES {
+            let above = S::as_simd_f64s(&values[1..=S::F64_LANES]).0[0];
+            let (round, rest) = values.split_at_mut(S::F64_LANES);
+            let now = &mut S::as_mut_simd_f64s(round).0[0];
+            *now = simd.add_f64s(simd.mul_f64s(down, *now), simd.mul_f64s(up, above));
+            values = rest;
         }
     }
 }
