@@ -167,7 +167,8 @@ impl Instrument {
     ) -> Result<Vec<Flow>> {
         let (months, days) = (self.tenor.total_months(), self.tenor.total_days());
         let period = self.frequency.months();
-        let mut flows = Vec::new();
+        let count = usize::try_from(months / period).unwrap_or_default() + 1;
+        let mut flows = Vec::with_capacity(count.min(MOST_CASH_FLOWS));
         let mut end = months;
         while years(end, days) > 0.0 {
             if before + flows.len() == MOST_CASH_FLOWS {

@@ -16,9 +16,13 @@ pub(super) fn years(months: i64, days: i64) -> f64 {
 
 /// Returns the years from one date to another that is not before it.
 pub(super) fn years_until(reference_date: NaiveDate, date: NaiveDate) -> f64 {
-    let apart = month_index(date) - month_index(reference_date);
-    let months = if months_after(reference_date, apart) > date { apart - 1 } else { apart };
-    years(months, days_between(months_after(reference_date, months), date))
+    let mut months = month_index(date) - month_index(reference_date);
+    let mut whole = months_after(reference_date, months);
+    if whole > date {
+        months -= 1;
+        whole = months_after(reference_date, months);
+    }
+    years(months, days_between(whole, date))
 }
 
 fn months_after(reference_date: NaiveDate, months: i64) -> NaiveDate {

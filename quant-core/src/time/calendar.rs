@@ -15,7 +15,7 @@ mod year_days;
 
 use chrono::NaiveDate;
 
-use self::{business_days::BusinessDays, day::Day};
+use self::business_days::BusinessDays;
 pub use self::{
     joint::JointCalendar,
     markets::{BusinessDayConvention, Calendar},
@@ -42,7 +42,7 @@ impl Calendar {
     /// Financial Dealings Act 1971, schedule 1.
     #[must_use]
     pub fn is_business_day(self, date: NaiveDate) -> bool {
-        self.is_open(&Day::from(date))
+        self.is_open_on(date)
     }
 
     /// Returns the business day to which the convention moves `date`; itself where it is one.

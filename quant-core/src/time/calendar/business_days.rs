@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use chrono::{Datelike, NaiveDate};
 
 use super::{
-    day::Day,
     markets::{BusinessDayConvention, Calendar},
     year_days::YearDays,
 };
@@ -38,8 +37,7 @@ impl<'a> BusinessDays<'a> {
     }
 
     fn is_open_in_calendars(self, date: NaiveDate) -> bool {
-        let day = Day::from(date);
-        self.calendars.iter().all(|calendar| calendar.is_open(&day))
+        self.calendars.iter().all(|calendar| calendar.is_open_on(date))
     }
 
     /// Moves a date to a business day by the convention.
@@ -109,7 +107,7 @@ impl<'a> BusinessDays<'a> {
     /// The number of holidays of the calendars from Monday to Friday between two dates in order.
     fn holidays_between(self, start: NaiveDate, end: NaiveDate) -> i64 {
         let in_year = |year| {
-            let mut closed = YearDays::default();
+            let mut closed = YearDays::NONE;
             for calendar in self.calendars {
                 closed.add(calendar.holidays(year));
             }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use chrono::{NaiveDate, Weekday};
+use chrono::{Datelike as _, NaiveDate, Weekday};
 
 use super::{day::Day, japan, markets::Calendar, year_days::YearDays};
 
@@ -11,8 +11,21 @@ const FIRST_KNOWN_YEAR: i32 = 1900;
 const KNOWN_YEARS: usize = 300;
 
 impl Calendar {
-    /// Returns whether the market is open on a day.
-    pub(super) fn is_open(self, day: &Day) -> bool {
+    /// Returns whether the market is open on a date.
+    pub(super) fn is_open_on(self, date: NaiveDate) -> bool {
+        if self == Self::None {
+            return true;
+        }
+        let is_weekend = matches!(date.weekday(), Weekday::Sat | Weekday::Sun);
+        !is_weekend
+            && match self.known_holidays(date.year()) {
+                Some(holidays) => !holidays.contains(date.ordinal0()),
+                None => self.is_open(&Day::from(date)),
+            }
+    }
+
+    /// Returns whether the market is open on a day, by its rules.
+    fn is_open(self, day: &Day) -> bool {
         self == Self::None
             || !day.is_weekend()
                 && match self {
@@ -30,24 +43,28 @@ impl Calendar {
                 }
     }
 
-    /// The holidays of a year from Monday to Friday, computed once for the years that most dates are in.
+    /// The holidays of a year from Monday to Friday.
     pub(super) fn holidays(self, year: i32) -> YearDays {
+        self.known_holidays(year).copied().unwrap_or_else(|| self.find_holidays(year))
+    }
+
+    /// The holidays from Monday to Friday of a year that most dates are in, found once by the rules;
+    /// `None` for any other year.
+    fn known_holidays(self, year: i32) -> Option<&'static YearDays> {
         const MARKETS: usize = Calendar::ALL.len();
         static KNOWN: [[OnceLock<YearDays>; KNOWN_YEARS]; MARKETS] =
             [const { [const { OnceLock::new() }; KNOWN_YEARS] }; MARKETS];
+        static NONE: YearDays = YearDays::NONE;
         if matches!(self, Self::None | Self::Weekends) {
-            return YearDays::default();
+            return Some(&NONE);
         }
-        let years = &KNOWN[self as usize];
-        let known = usize::try_from(year - FIRST_KNOWN_YEAR).ok().and_then(|i| years.get(i));
-        match known {
-            Some(known) => *known.get_or_init(|| self.find_holidays(year)),
-            None => self.find_holidays(year),
-        }
+        let known = usize::try_from(year - FIRST_KNOWN_YEAR).ok();
+        let known = known.and_then(|index| KNOWN[self as usize].get(index))?;
+        Some(known.get_or_init(|| self.find_holidays(year)))
     }
 
     fn find_holidays(self, year: i32) -> YearDays {
-        let mut found = YearDays::default();
+        let mut found = YearDays::NONE;
         let first = NaiveDate::from_ymd_opt(year, 1, 1).expect("a year that a date has");
         let mut day = Day::from(first);
         for ordinal in 0..366 {

@@ -1,10 +1,18 @@
 //! Sets of days of one year.
 
 /// Days of one year, as bits.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct YearDays([u64; 6]);
 
 impl YearDays {
+    /// No day.
+    pub(super) const NONE: Self = Self([0; 6]);
+
+    /// Returns whether the day with so many days before it in the year is in the set.
+    pub(super) fn contains(&self, ordinal0: u32) -> bool {
+        self.0[(ordinal0 / 64) as usize] >> (ordinal0 % 64) & 1 == 1
+    }
+
     /// Adds the day with so many days before it in the year.
     pub(super) fn insert(&mut self, ordinal0: u32) {
         self.0[(ordinal0 / 64) as usize] |= 1 << (ordinal0 % 64);
