@@ -1,5 +1,6 @@
 //! Limits on the number of calls of one caller: over a rolling hour, and over a UTC day.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -123,20 +124,22 @@ impl RollingHour {
         let ring = &mut *self.0;
         ring.advance(now);
         if ring.total >= limit {
-            return LimitDecision::refused(self.limit_status(now, limit), now);
+            return LimitDecision::refused(ring.status(now, limit), now);
         }
         ring.count(now);
-        LimitDecision::Granted(self.limit_status(now, limit))
+        LimitDecision::Granted(ring.status(now, limit))
     }
 
     /// Returns the state of this limit for the caller.
     #[must_use]
     pub fn limit_status(&self, now: Timestamp, limit: u32) -> LimitStatus {
-        if self.0.is_far_ahead(now) {
-            let redated = self.0.redated(now);
-            return hour_status(redated.live_cells(now), now, limit);
+        let mut ring = Cow::Borrowed(&*self.0);
+        if ring.is_far_ahead(now) {
+            ring = Cow::Owned(ring.redated(now));
         }
-        hour_status(self.0.live_cells(now), now, limit)
+        let live = ring.live_cells(now);
+        let used = live.clone().map(|(_, calls)| calls).sum();
+        hour_status(used, live, now, limit)
     }
 
     /// Adds calls of an earlier minute (since 1970), which the store knows after a restart.
@@ -162,6 +165,11 @@ impl Ring {
         if self.leaves_at(oldest) <= now.timestamp() {
             self.clear(oldest);
         }
+    }
+
+    /// Returns the state of the limit now, to which the ring was advanced: every call counts.
+    fn status(&self, now: Timestamp, limit: u32) -> LimitStatus {
+        hour_status(self.total, self.live_cells(now), now, limit)
     }
 
     /// Returns true where the newest cell is later than a correct clock allows: the clock was ahead.
@@ -234,21 +242,31 @@ impl Ring {
     /// Returns for each cell with calls, oldest first, the second of its removal and its number of
     /// calls.
     fn live_cells(&self, now: Timestamp) -> impl Iterator<Item = (i64, u32)> + Clone + '_ {
-        let oldest = self.newest.saturating_sub(CELLS as u32 - 1);
-        (oldest..=self.newest)
+        (self.oldest()..=self.newest)
             .map(|minute| (self.leaves_at(minute), self.calls(minute)))
             .filter(move |(leaves_at, calls)| *calls > 0 && *leaves_at > now.timestamp())
     }
+
+    /// Returns the minute of the oldest cell in use: the cells before it have no calls.
+    fn oldest(&self) -> u32 {
+        let first = self.newest.saturating_sub(CELLS as u32 - 1);
+        if self.high.is_some() {
+            return first;
+        }
+        let (newer, older) = self.low.split_at(cell(first));
+        let empty = older.iter().chain(newer).take_while(|calls| **calls == 0).count();
+        first + empty as u32
+    }
 }
 
-/// Returns the state of a limit, given the counted cells: the second of removal and the number of
-/// calls of each, oldest first.
+/// Returns the state of a limit, given the number of counted calls and their cells: the second of
+/// removal and the number of calls of each, oldest first.
 fn hour_status(
-    mut live: impl Iterator<Item = (i64, u32)> + Clone,
+    used: u32,
+    mut live: impl Iterator<Item = (i64, u32)>,
     now: Timestamp,
     limit: u32,
 ) -> LimitStatus {
-    let used: u32 = live.clone().map(|(_, calls)| calls).sum();
     let remaining = limit.saturating_sub(used);
     // A caller with calls remaining gets more when the oldest cell is removed. A caller without any
     // waits until enough cells have been removed for one call.

@@ -226,7 +226,8 @@ impl SharedWindow {
         let cells = self.cells.iter();
         let cells = cells.map(|(cell, calls)| (leaves_at(*cell).min(longest), *calls));
         let live = cells.filter(|(leaves_at, _)| *leaves_at > now.timestamp());
-        let hour = hour_status(live, now, allowance.hourly);
+        let used = live.clone().map(|(_, calls)| calls).sum();
+        let hour = hour_status(used, live, now, allowance.hourly);
         match allowance.daily {
             Some(daily) => hour.tighter(self.day.limit_status(now, daily)),
             None => hour,
