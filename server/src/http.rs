@@ -29,6 +29,7 @@ pub mod fault_types;
 pub(crate) mod form;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
+mod headers;
 pub(crate) mod host;
 pub(crate) mod idempotency;
 mod json_position;

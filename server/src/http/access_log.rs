@@ -5,6 +5,8 @@ use std::{net::IpAddr, time::Duration};
 use account_core::CallerId;
 use poem::Request;
 
+use super::headers::{X_REQUEST_ID, text};
+
 /// The target of the lines, by which a subscriber separates them from other logs.
 pub const ACCESS: &str = "quant_server::access";
 /// The most characters of a client's own request id.
@@ -35,7 +37,7 @@ pub(super) fn name_given(request: &Request) -> Option<String> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
         (1..=MAX_NAME_LENGTH).contains(&name.len()) && name.bytes().all(is_plain)
     };
-    request.header("x-request-id").filter(is_sound).map(str::to_owned)
+    text(request.headers(), &X_REQUEST_ID).filter(is_sound).map(str::to_owned)
 }
 
 /// Writes the line of one request to the access log.

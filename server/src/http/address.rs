@@ -5,13 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use ipnet::IpNet;
 use poem::{
     Request,
-    http::{HeaderMap, HeaderValue},
+    http::{HeaderMap, HeaderName, HeaderValue, header},
 };
 
-use super::quoted::rsplit;
-
-/// The header that most proxies write.
-const X_FORWARDED_FOR: &str = "x-forwarded-for";
+use super::{headers::X_FORWARDED_FOR, quoted::rsplit};
 
 /// The client's address: the peer's, or, behind trusted proxies, the last untrusted one from the
 /// right of `X-Forwarded-For`, or of `Forwarded` where the former is absent.
@@ -22,6 +19,9 @@ const X_FORWARDED_FOR: &str = "x-forwarded-for";
 pub fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
     let mut client = peer.to_canonical();
+    if !is_trusted(&client) {
+        return client;
+    }
     let mut hops = forwarded(headers).into_iter();
     while is_trusted(&client) {
         match hops.next().flatten() {
@@ -35,7 +35,7 @@ pub fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
 /// The addresses that proxies wrote, from right to left.
 fn forwarded(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
     // A part that is no text is no address. It is not left out, because the walk must end there.
-    let lines = |name| {
+    let lines = |name: HeaderName| {
         let lines = headers.get_all(name).into_iter().map(HeaderValue::as_bytes);
         lines.collect::<Vec<_>>().into_iter().rev().map(String::from_utf8_lossy)
     };
@@ -44,7 +44,7 @@ fn forwarded(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
             .flat_map(|line| line.rsplit(',').map(|part| hop(part.trim())).collect::<Vec<_>>())
             .collect()
     } else {
-        lines("forwarded")
+        lines(header::FORWARDED)
             .flat_map(|line| rsplit(&line, ',').map(forwarded_for).collect::<Vec<_>>())
             .collect()
     }

@@ -22,6 +22,7 @@ use super::{
     context::RequestContext,
     echo,
     error::ApiError,
+    headers::text,
     unknown_fields::{Handling, UnknownFields},
     validation::{self, Fault, Step},
 };
@@ -81,11 +82,11 @@ pub(super) fn described<T: Type>() -> MetaRequest {
 
 /// The length of the body that the request announces; none where the body may have any length.
 pub(crate) fn announced_length(request: &Request) -> Option<usize> {
-    if request.header(header::TRANSFER_ENCODING).is_some() {
+    if request.headers().contains_key(header::TRANSFER_ENCODING) {
         return None;
     }
-    match request.header(header::CONTENT_LENGTH) {
-        Some(text) => text.parse().ok(),
+    match text(request.headers(), &header::CONTENT_LENGTH) {
+        Some(length) => length.parse().ok(),
         // Without either header, a request of HTTP/1 has no body; one of HTTP/2 may have one.
         None => (request.version() < Version::HTTP_2).then_some(0),
     }
@@ -278,10 +279,12 @@ fn refusal(error: &(dyn Error + 'static)) -> ApiError {
 /// An absent content type counts as JSON, the only format of the service.
 pub(super) fn is_json(content_type: Option<&str>) -> bool {
     let Some(text) = content_type else { return true };
-    text.parse::<mime::Mime>().is_ok_and(|media| {
-        media.type_() == mime::APPLICATION
-            && (media.subtype() == mime::JSON || media.suffix() == Some(mime::JSON))
-    })
+    // The text that nearly every client sends.
+    text == "application/json"
+        || text.parse::<mime::Mime>().is_ok_and(|media| {
+            media.type_() == mime::APPLICATION
+                && (media.subtype() == mime::JSON || media.suffix() == Some(mime::JSON))
+        })
 }
 
 /// Parses bytes as JSON into the type of the route's body, along the schema of that type.

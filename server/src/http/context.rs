@@ -27,7 +27,7 @@ use std::{
 use account_core::{CallerId, Entry, LimitStatus, StoreError, Timestamp, Usage};
 use poem::{
     Request, Response,
-    http::{HeaderMap, HeaderName, Method},
+    http::{HeaderMap, HeaderValue, Method},
 };
 
 use super::{
@@ -35,6 +35,10 @@ use super::{
     address,
     cancellation::Cancellation,
     error::{ApiError, Surface},
+    headers::{
+        IDEMPOTENT_REPLAYED, X_CREDITS_BALANCE, X_CREDITS_COST, X_RATELIMIT_LIMIT,
+        X_RATELIMIT_REMAINING, X_RATELIMIT_RESET, X_REQUEST_ID,
+    },
     quote::Quote,
     route::MatchedRoute,
     unknown_fields::{Handling, UnknownFields},
@@ -219,10 +223,16 @@ impl RequestHead {
     /// Concludes a request that no route took: headers, metrics and access log.
     pub(super) fn finish_unrouted(&self, response: &mut Response) {
         failpoint::hit("answered");
-        insert(response.headers_mut(), "x-request-id", &self.id.to_string());
+        self.insert_id(response.headers_mut());
         let status = response.status().as_u16();
         self.report(None, RequestRecord::Anonymous, status);
         telemetry::conclude_request(self.method.as_str(), "unknown", status);
+    }
+
+    fn insert_id(&self, headers: &mut HeaderMap) {
+        let mut text = uuid::Uuid::encode_buffer();
+        let id = HeaderValue::from_str(self.id.hyphenated().encode_lower(&mut text));
+        headers.insert(X_REQUEST_ID, id.expect("letters, digits and dashes make a header"));
     }
 
     /// Counts the answered request and writes its line in the access log.
@@ -404,7 +414,7 @@ impl RequestContext {
         let record = self.conclude(status);
         telemetry::conclude_request(self.method.as_str(), &self.route.path, status);
         let headers = response.headers_mut();
-        insert(headers, "x-request-id", &self.id.to_string());
+        self.insert_id(headers);
         if let Some(unknown) = self.unknown_fields.get() {
             unknown.tell(headers);
         }
@@ -412,15 +422,15 @@ impl RequestContext {
             Quote::tell(headers);
         }
         let Some(Admission { limit_status, .. }) = record.admission() else { return };
-        insert(headers, "x-ratelimit-limit", &limit_status.limit.to_string());
-        insert(headers, "x-ratelimit-remaining", &limit_status.remaining.to_string());
-        insert(headers, "x-ratelimit-reset", &seconds_up(limit_status.reset_at).to_string());
+        headers.insert(X_RATELIMIT_LIMIT, limit_status.limit.into());
+        headers.insert(X_RATELIMIT_REMAINING, limit_status.remaining.into());
+        headers.insert(X_RATELIMIT_RESET, seconds_up(limit_status.reset_at).into());
         if let Some(charge) = record.charge() {
-            insert(headers, "x-credits-cost", &charge.cost.to_string());
-            insert(headers, "x-credits-balance", &charge.balance.to_string());
+            headers.insert(X_CREDITS_COST, charge.cost.into());
+            headers.insert(X_CREDITS_BALANCE, charge.balance.into());
         }
         if matches!(record, RequestRecord::Replayed(..)) {
-            insert(headers, "idempotent-replayed", "true");
+            headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
         }
     }
 }
@@ -437,9 +447,4 @@ fn request_id(at: Timestamp) -> uuid::Uuid {
     let seconds = u64::try_from(at.timestamp()).unwrap_or_default();
     let at = uuid::Timestamp::from_unix(uuid::NoContext, seconds, at.timestamp_subsec_nanos());
     uuid::Uuid::new_v7(at)
-}
-
-fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
-    let value = value.parse().expect("digits, letters and dashes make a header");
-    headers.insert(HeaderName::from_static(name), value);
 }

@@ -8,23 +8,18 @@ use poem::Request;
 use super::{
     context::RequestContext,
     error::ApiError,
+    headers::IDEMPOTENCY_KEY,
     validation::{Fault, Step},
 };
-
-/// The header under whose value a request may be sent again.
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// Reads the `Idempotency-Key` of the request, if one was sent.
 pub(super) fn repeat_key(request: &Request) -> Result<Option<IdempotencyKey>, Fault> {
     let mut sent = request.headers().get_all(IDEMPOTENCY_KEY).into_iter();
-    let (Some(key), None) = (sent.next(), sent.next()) else {
-        return if request.headers().contains_key(IDEMPOTENCY_KEY) {
-            Err(fault_of_key("value_error.str", "there must be one such header"))
-        } else {
-            Ok(None)
-        };
-    };
-    parse_key(key.as_bytes()).map(Some)
+    match (sent.next(), sent.next()) {
+        (None, _) => Ok(None),
+        (Some(key), None) => parse_key(key.as_bytes()).map(Some),
+        _ => Err(fault_of_key("value_error.str", "there must be one such header")),
+    }
 }
 
 /// Reads an idempotency key.

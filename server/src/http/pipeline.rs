@@ -23,7 +23,7 @@ use std::{pin::pin, sync::Arc};
 
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
-    http::{HeaderValue, StatusCode, Version, header},
+    http::{HeaderName, HeaderValue, StatusCode, Version, header},
 };
 use tracing::Instrument as _;
 
@@ -32,6 +32,7 @@ use super::{
     context::RequestHead,
     date::DateHeader,
     error::{ApiError, Surface},
+    headers::{X_API_KEY, X_SESSION_TOKEN},
     host,
 };
 use crate::{body_memory::RequestSource, state::AppState, telemetry};
@@ -114,10 +115,11 @@ fn close_connection(response: &mut Response) {
 
 /// Refuses a request with two keys or two session tokens: a proxy or a log could take the other one.
 fn check_credentials(request: &Request) -> Result<(), ApiError> {
-    let is_repeated = |name: &str| request.headers().get_all(name).into_iter().nth(1).is_some();
-    let detail = if is_repeated("x-api-key") {
+    let is_repeated =
+        |name: HeaderName| request.headers().get_all(name).into_iter().nth(1).is_some();
+    let detail = if is_repeated(X_API_KEY) {
         "There must be one header X-API-Key."
-    } else if is_repeated("x-session-token") {
+    } else if is_repeated(X_SESSION_TOKEN) {
         "There must be one header X-Session-Token."
     } else {
         return Ok(());
@@ -140,7 +142,7 @@ async fn take_small_body(request: &mut Request, head: &RequestHead) -> Result<bo
     if length == 0 {
         return Ok(true);
     }
-    if length > SMALL || request.header(header::EXPECT).is_some() {
+    if length > SMALL || request.headers().contains_key(header::EXPECT) {
         return Ok(false);
     }
     let limits = BodyLimits {

@@ -2,15 +2,13 @@
 
 use poem::{
     Request,
-    http::{HeaderMap, HeaderName, HeaderValue},
+    http::{HeaderMap, HeaderValue},
 };
 
-use super::quoted::rsplit;
-
-/// The header of a request with its preferences.
-const PREFER: &str = "prefer";
-/// The header of an answer that has met a preference.
-const APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+use super::{
+    headers::{PREFER, PREFERENCE_APPLIED, text},
+    quoted::rsplit,
+};
 
 /// Returns the preferences of a request in their order, each with its value; empty where a
 /// preference has none. Of two preferences of one name the first one counts.
@@ -28,9 +26,10 @@ pub(super) fn preferences(request: &Request) -> impl Iterator<Item = (&str, &str
 
 /// Tells in the answer that a preference was met.
 pub(super) fn tell_applied(headers: &mut HeaderMap, preference: &str) {
-    let others = headers.get(&APPLIED).and_then(|others| others.to_str().ok());
-    let all = others.map_or(preference.to_owned(), |others| format!("{others}, {preference}"));
-    headers.insert(APPLIED, HeaderValue::try_from(all).expect("preferences make a header"));
+    let all = text(headers, &PREFERENCE_APPLIED)
+        .map_or(preference.to_owned(), |others| format!("{others}, {preference}"));
+    headers
+        .insert(PREFERENCE_APPLIED, HeaderValue::try_from(all).expect("preferences make a header"));
 }
 
 #[cfg(test)]

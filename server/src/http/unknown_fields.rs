@@ -5,15 +5,10 @@
 
 use std::borrow::Cow;
 
-use poem::{
-    Request,
-    http::{HeaderMap, HeaderName},
-};
+use poem::{Request, http::HeaderMap};
 
-use super::prefer;
+use super::{headers::X_IGNORED_FIELDS, prefer};
 
-/// The header of an answer with the names of the fields that were ignored.
-const IGNORED: HeaderName = HeaderName::from_static("x-ignored-fields");
 /// The preference that was met where unknown fields were refused.
 const STRICT: &str = "handling=strict";
 
@@ -97,7 +92,7 @@ impl UnknownFields {
             prefer::tell_applied(headers, STRICT);
         } else if !self.names.is_empty() {
             let names = self.header().parse().expect("visible ASCII characters make a header");
-            headers.insert(IGNORED, names);
+            headers.insert(X_IGNORED_FIELDS, names);
         }
     }
 
@@ -202,7 +197,7 @@ mod tests {
         }
         let mut headers = HeaderMap::new();
         fields.tell(&mut headers);
-        let header = headers.get(IGNORED).map(|names| names.to_str().expect("ASCII"));
+        let header = headers.get(X_IGNORED_FIELDS).map(|names| names.to_str().expect("ASCII"));
         header.unwrap_or_default().to_owned()
     }
 

@@ -11,6 +11,7 @@ use super::super::{
     body::{COMMON_BODY_LIMIT, discard},
     context::{RequestContext, stages::AdmittedCall},
     error::ApiError,
+    headers::{X_API_KEY, X_SESSION_TOKEN, text},
 };
 use crate::auth::lookup_error::LookupError;
 
@@ -60,7 +61,7 @@ pub(super) use guards;
 /// Identifies the caller by its key and counts the call against the caller's limit.
 pub(super) async fn identify(request: &Request) -> Result<(AdmittedCall, ApiKey), ApiError> {
     let context = RequestContext::of(request).clone();
-    let key = request.header("x-api-key").and_then(ApiKey::parse).ok_or(ApiError::Key)?;
+    let key = text(request.headers(), &X_API_KEY).and_then(ApiKey::parse).ok_or(ApiError::Key)?;
     let state = &context.state;
     let caller = state.callers.identify(&state.accounts, &key, context.at).await;
     let caller = caller.map_err(|reason| match reason {
@@ -77,8 +78,8 @@ pub(super) async fn session(
     context: &RequestContext,
     caller: &Caller,
 ) -> Result<Option<SessionToken>, ApiError> {
-    let Some(text) = request.header("x-session-token") else { return Ok(None) };
-    let (Some(token), Caller::Account(account)) = (SessionToken::parse(text), caller) else {
+    let Some(sent) = text(request.headers(), &X_SESSION_TOKEN) else { return Ok(None) };
+    let (Some(token), Caller::Account(account)) = (SessionToken::parse(sent), caller) else {
         return Err(ApiError::Session);
     };
     match Box::pin(context.state.accounts.session(&token, account.id, context.at)).await {
@@ -116,7 +117,7 @@ pub(super) async fn or_refuse<T>(
         Err(refusal) => refusal,
     };
     let mut response = refusal.into_response(RequestContext::of(request).surface);
-    if request.header(header::EXPECT).is_some() || drain(body).await.is_err() {
+    if request.headers().contains_key(header::EXPECT) || drain(body).await.is_err() {
         let close = header::HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
     }
