@@ -41,13 +41,13 @@ guards!(Authenticated, AccountHolder, Administrator);
 pub(super) async fn authorised(
     request: &Request,
     body: &mut RequestBody,
-) -> poem::Result<AuthorisedCall> {
+) -> poem::Result<Box<AuthorisedCall>> {
     or_refuse(request, body, authorise(request).await).await
 }
 
 /// Checks everything that the head of a metered request decides. A caller that prefers a quote is
 /// refused neither by its tier nor by its balance, because the quote tells both.
-async fn authorise(request: &Request) -> Result<AuthorisedCall, ApiError> {
+async fn authorise(request: &Request) -> Result<Box<AuthorisedCall>, ApiError> {
     let (call, _) = identify(request).await?;
     session(request, call.context(), call.caller()).await?;
     if call.is_quote_preferred() {

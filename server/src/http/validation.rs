@@ -582,7 +582,8 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
             }
         };
         // The last of two fields of one name holds, with its faults.
-        let mut found: Vec<Option<(Value, Vec<Fault>)>> = vec![None; properties.len()];
+        let mut found: Vec<Option<(Value, Vec<Fault>)>> = Vec::new();
+        found.resize_with(properties.len(), || None);
         let mut unknown = Vec::new();
         let mut outcome = Ok(());
         while let Some(place) =
@@ -620,8 +621,10 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         for (property, field) in properties.iter().zip(found) {
             match field {
                 Some((value, faults)) => {
-                    reader.is_discarding |= !faults.is_empty();
-                    reader.faults.extend(faults);
+                    if !faults.is_empty() {
+                        reader.is_discarding = true;
+                        reader.faults.extend(faults);
+                    }
                     sound.insert(property.name.to_owned(), value);
                 }
                 None if property.is_required && outcome.is_ok() => {

@@ -118,7 +118,7 @@ impl Endpoint for ColumnsEndpoint {
 impl ColumnsEndpoint {
     async fn answer(
         &self,
-        call: AuthorisedCall,
+        call: Box<AuthorisedCall>,
         request: &Request,
         body: &mut RequestBody,
     ) -> std::result::Result<Response, ApiError> {

@@ -4,7 +4,7 @@ mod batch_stages;
 mod column_stages;
 mod quote_stage;
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
 use account_core::store::LedgerStore as _;
 use account_core::{
@@ -51,6 +51,8 @@ pub struct AdmittedCall {
 }
 
 /// A caller that may call the metered operation of its route and can pay for it.
+///
+/// The stages pass it in a box: each would copy its fields otherwise, as would each future around them.
 pub struct AuthorisedCall {
     context: Arc<RequestContext>,
     admission: Admission,
@@ -65,7 +67,7 @@ pub struct AuthorisedCall {
 
 /// An authorised call with its arguments. Arguments and claim are made from the same bytes.
 pub struct ParsedCall {
-    call: AuthorisedCall,
+    call: Box<AuthorisedCall>,
     request: ReadRequest,
     claim: Option<Claim>,
 }
@@ -165,7 +167,7 @@ impl AdmittedCall {
     pub async fn authorise(
         self,
         repeat_key: Result<Option<IdempotencyKey>, Fault>,
-    ) -> Result<AuthorisedCall, ApiError> {
+    ) -> Result<Box<AuthorisedCall>, ApiError> {
         let operation = self.operation();
         let Self { context, caller } = self;
         check_tier(context.state.settings.tier_gate, &caller, operation.tier)?;
@@ -185,13 +187,22 @@ impl AdmittedCall {
         self.context.route.operation.expect("a metered endpoint is in the table")
     }
 
-    fn authorised(self, slot: Option<Slot>) -> AuthorisedCall {
+    fn authorised(self, slot: Option<Slot>) -> Box<AuthorisedCall> {
         let operation = self.operation();
         let Self { context, caller } = self;
         let admission = context.record().admission().expect("the caller was admitted");
         let source = context.source();
         let (cost, options) = (operation.cost, AnswerOptions::default());
-        AuthorisedCall { context, admission, caller, source, operation, cost, slot, options }
+        Box::new(AuthorisedCall {
+            context,
+            admission,
+            caller,
+            source,
+            operation,
+            cost,
+            slot,
+            options,
+        })
     }
 }
 
@@ -215,7 +226,7 @@ impl AuthorisedCall {
     ///
     /// [`ApiError::Faults`] with every fault of the body.
     pub(crate) fn parse(
-        self,
+        self: Box<Self>,
         evaluator: Evaluator,
         bytes: &[u8],
         handling: Handling,
@@ -250,8 +261,9 @@ impl AuthorisedCall {
 
     /// Asks for parts of the answer.
     #[must_use]
-    pub fn with_options(self, options: AnswerOptions) -> Self {
-        Self { options, ..self }
+    pub fn with_options(mut self: Box<Self>, options: AnswerOptions) -> Box<Self> {
+        self.options = options;
+        self
     }
 
     fn claim(&self, slot: Slot, bytes: &[u8]) -> Claim {
@@ -284,7 +296,8 @@ impl AuthorisedCall {
             reservation.begin_debit();
         }
         let span = tracing::info_span!(target: SPANS, "charge", credits = cost);
-        let settled = write.instrument(span).await;
+        // Pinned here: the span's wrapper would take the future by value.
+        let settled = pin!(write).instrument(span).await;
         if let (Some(reservation), Ok(Some(settlement))) = (reservation, &settled) {
             reservation.end_debit(settlement.balance());
         }
@@ -334,7 +347,7 @@ impl ParsedCall {
 
 impl AuthorisedCall {
     async fn run(
-        self,
+        &self,
         request: ReadRequest,
         template: Option<Template<'_>>,
     ) -> Result<ChargedCall, ApiError> {
@@ -351,7 +364,7 @@ impl AuthorisedCall {
 
     /// Answers a request that may have been sent before.
     async fn run_once(
-        self,
+        &self,
         claim: Claim,
         request: ReadRequest,
         template: Option<Template<'_>>,

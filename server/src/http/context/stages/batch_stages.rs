@@ -19,7 +19,7 @@ use super::{
 use crate::limits::CreditReservation;
 
 /// A call whose answer was computed and that is not charged yet.
-pub struct ComputedCall(AuthorisedCall);
+pub struct ComputedCall(Box<AuthorisedCall>);
 
 impl ParsedCall {
     /// Returns the tier that the call needs.

@@ -20,7 +20,7 @@ impl AdmittedCall {
 
     /// Returns the call for the reading of its body alone: neither tier nor balance is checked, and no
     /// `Idempotency-Key` is read.
-    pub(in crate::http) fn for_quote(self) -> AuthorisedCall {
+    pub(in crate::http) fn for_quote(self) -> Box<AuthorisedCall> {
         self.authorised(None)
     }
 
