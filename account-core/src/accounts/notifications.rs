@@ -126,13 +126,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().broadcast(announcement, now).await?)
     }
 
+    /// Writes the messages of the next batch of a broadcast; `false` where no batch is left or the
+    /// batch has to wait.
+    ///
     /// A batch waits until no other message is due, so that a code never waits for a broadcast. A
     /// batch also waits while [`WAITING`] messages are postponed, so that the outbox does not grow
     /// while a mail server is down.
-    ///
-    /// A batch waits until no other message is due, so that a code never waits for a broadcast. It
-    /// also waits while [`WAITING`] messages are postponed, so that the outbox does not grow while
-    /// a mail server is down.
     ///
     /// # Errors
     ///
