@@ -42,9 +42,13 @@ const INBOX: &str = "WITH inbox AS (\
      WHERE account.id = $1 AND coalesce(NOT mark.deleted, TRUE) \
      AND coalesce(preference.notify_in_app, TRUE)) ";
 
-/// Marks a broadcast that the account sees, once for each account.
+/// Marks a broadcast that the account sees, once for each account. A broadcast that a mark over all
+/// notifications covers keeps the time of that mark.
 const MARK: &str = "INSERT INTO notification_mark (account_id, notification_id, read_at, deleted) \
-     SELECT account.id, notification.id, $3, $4 FROM account \
+     SELECT account.id, notification.id, \
+     coalesce((SELECT min(read_at) FROM inbox_mark \
+      WHERE account_id = $1 AND up_to >= notification.id), $3), $4 \
+     FROM account \
      JOIN notification ON notification.id = $2 AND notification.account_id IS NULL \
      AND notification.created_at >= account.verified_at \
      JOIN broadcast ON broadcast.notification_id = notification.id AND broadcast.in_app \
@@ -116,7 +120,9 @@ impl NotificationStore for Store {
         let own = "UPDATE notification SET read_at = $2 WHERE account_id = $1 AND read_at IS NULL";
         let broadcasts = "INSERT INTO inbox_mark (account_id, up_to, read_at) \
                           SELECT account.id, (SELECT max(id) FROM notification \
-                           WHERE account_id IS NULL), $2 FROM account WHERE account.id = $1 \
+                           WHERE account_id IS NULL), $2 FROM account \
+                          LEFT JOIN preference ON preference.account_id = account.id \
+                          WHERE account.id = $1 AND coalesce(preference.notify_in_app, TRUE) \
                           AND (SELECT max(id) FROM notification WHERE account_id IS NULL) \
                           > coalesce((SELECT max(up_to) FROM inbox_mark WHERE account_id = $1), 0) \
                           ON CONFLICT (account_id, up_to) DO NOTHING";

@@ -214,8 +214,8 @@ pub async fn a_broadcast_reaches_who_was_verified_before_it<S: Store + Clone>(st
     assert_eq!(service.inbox(bob).await.total, 2);
 }
 
-/// Checks that reading all marks the existing notifications only, and keeps the times of earlier
-/// readings.
+/// Checks that reading all marks the existing notifications only, and that the time of the first
+/// reading is kept, whether one or all are read later.
 pub async fn reading_all_leaves_later_ones_unread<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;
@@ -232,13 +232,20 @@ pub async fn reading_all_leaves_later_ones_unread<S: Store + Clone>(store: S) {
     assert_eq!(service.accounts.read_all_notifications(ada, service.now()).await.expect("ok"), 1);
     let inbox = service.inbox(ada).await;
     let since: Vec<_> = inbox.entries.iter().map(|entry| entry.read_at).collect();
-    assert_eq!(since, [Some(service.now()), Some(first_time), Some(first_time), Some(first_time)]);
+    let expected = [Some(service.now()), Some(first_time), Some(first_time), Some(first_time)];
+    assert_eq!(since, expected);
+    service.wait(5);
+    for entry in &inbox.entries {
+        service.accounts.read_notification(ada, entry.id, service.now()).await.expect("hers");
+    }
+    assert_eq!(service.inbox(ada).await, inbox, "reading one of them again changes no time");
     let page = service.accounts.notifications(ada, false, 2, 1).await.expect("ok");
     let titles: Vec<_> = page.entries.iter().map(|entry| entry.title.as_str()).collect();
     assert_eq!(titles, ["Second", "First"], "newest first, page by page");
 }
 
-/// Checks that an account which excludes broadcasts still gets the notices about its security.
+/// Checks that an account which excludes broadcasts still gets the notices about its security, and
+/// that reading all then reads no broadcast.
 pub async fn preferences_decide_about_broadcasts_and_no_security_notice<S: Store + Clone>(
     store: S,
 ) {
@@ -251,6 +258,12 @@ pub async fn preferences_decide_about_broadcasts_and_no_security_notice<S: Store
     service.prefer(ada, off).await;
     service.accounts.enable_mfa(ada, service.now()).await.expect("ok");
     assert_eq!(service.titles(ada).await, [Notice::MfaEnabled.title(), Notice::Welcome.title()]);
+    assert_eq!(service.accounts.read_all_notifications(ada, service.now()).await.expect("ok"), 2);
+    let on = PreferenceChanges { notify_in_app: Some(true), ..Default::default() };
+    service.prefer(ada, on).await;
+    assert_eq!(service.inbox(ada).await.unread, 1, "the broadcast was not there to be read");
+    let off = PreferenceChanges { notify_in_app: Some(false), ..Default::default() };
+    service.prefer(ada, off).await;
     let chats = PreferenceChanges {
         messaging_chat_id: Some(Some(chat("-100"))),
         notify_messaging: Some(true),
