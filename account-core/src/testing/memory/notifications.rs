@@ -150,9 +150,12 @@ impl NotificationStore for MemoryStore {
         changes: PreferenceChanges,
     ) -> Stored<Preferences> {
         let mut state = self.lock();
+        let is_there = state.accounts.contains_key(&account);
         let known = &mut state.notifications.preferences;
         let changed = known.get(&account).cloned().unwrap_or_default().changed(changes);
-        known.insert(account, changed.clone());
+        if is_there {
+            known.insert(account, changed.clone());
+        }
         Ok(changed)
     }
 
@@ -180,12 +183,10 @@ impl NotificationStore for MemoryStore {
             created_at: now,
             read_at: None,
         };
-        let last = AccountId(state.last_account);
         state.notifications.broadcasts.push(Broadcast {
             notification,
             announcement: announcement.clone(),
             reached: AccountId(0),
-            last,
             is_done: !(announcement.channels.email || announcement.channels.messaging),
         });
         Ok(recipients.len() as u64)
@@ -199,7 +200,6 @@ impl NotificationStore for MemoryStore {
         };
         let next = state.accounts.iter().filter(|(id, row)| {
             **id > broadcast.reached
-                && **id <= broadcast.last
                 && row.verified_at.is_some_and(|since| since <= broadcast.notification.created_at)
         });
         let recipients = next.take(limit as usize).map(|(id, row)| Recipient {

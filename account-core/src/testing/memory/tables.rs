@@ -137,7 +137,6 @@ pub(super) struct Broadcast {
     pub(super) notification: Notification,
     pub(super) announcement: Announcement,
     pub(super) reached: AccountId,
-    pub(super) last: AccountId,
     pub(super) is_done: bool,
 }
 
@@ -161,7 +160,7 @@ impl Notifications {
     pub(super) fn remove_until(&mut self, written: Timestamp, limit: u32) -> u64 {
         let notices = take(&mut self.notices, limit, |(_, notice)| notice.created_at <= written);
         let left = limit - notices as u32;
-        let old = |one: &Broadcast| one.is_done && one.notification.created_at <= written;
+        let old = |one: &Broadcast| one.notification.created_at <= written;
         notices + take(&mut self.broadcasts, left, old)
     }
 }
