@@ -1,9 +1,12 @@
-//! The in-memory store against the models of the ledger and of credentials.
+//! The in-memory store against the models of the ledger, of credentials, and of limits that
+//! instances share.
 
 use std::sync::LazyLock;
 
 use account_core::testing::MemoryStore;
-use account_core::testing::model::{CredentialsTest, Home, LedgerTest, compare};
+use account_core::testing::model::{
+    CredentialsTest, Home, LedgerTest, LimitsTest, compare,
+};
 use tokio::runtime::{Builder, Runtime};
 
 static RUNTIME: LazyLock<Runtime> =
@@ -36,4 +39,9 @@ fn the_ledger_in_memory_answers_as_its_model() {
 #[test]
 fn the_credentials_in_memory_end_as_in_their_model() {
     compare::<CredentialsTest<Memory>>(256, 1..60);
+}
+
+#[test]
+fn the_limits_in_memory_decide_as_their_model() {
+    compare::<LimitsTest<Memory>>(256, 1..60);
 }

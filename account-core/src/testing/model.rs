@@ -6,15 +6,19 @@
 
 mod credentials;
 mod ledger;
+mod limits;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use chrono::TimeDelta;
 use proptest::test_runner::{Config, TestError, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
 pub use self::credentials::CredentialsTest;
 pub use self::ledger::LedgerTest;
+pub use self::limits::LimitsTest;
+use crate::Timestamp;
 use crate::accounts::Accounts;
 use crate::accounts::operator::NewAccount;
 use crate::identity::{Email, Username};
@@ -23,6 +27,9 @@ use crate::store::Store;
 use crate::testing::{CheapHasher, FixedClock, seeded_rng};
 use crate::tier::Tier;
 use crate::vault::Vault;
+
+/// The number of instances of the service in a model of several.
+const INSTANCES: usize = 2;
 
 /// The place of a store, which outlives each opening of the store.
 pub trait Home: Sized {
@@ -84,4 +91,41 @@ async fn opened<H: Home>(
     let shared = clock.clone();
     let store = home.open().await.with_clock(move || shared.now());
     Accounts::new(store, CheapHasher::default(), vault, seeded_rng(1_000 + opening))
+}
+
+/// Instances of the service on one store, with one clock.
+struct Instances<H: Home> {
+    home: H,
+    clock: FixedClock,
+    opened: Vec<Accounts<H::Store, CheapHasher>>,
+    /// The number of openings of the store so far.
+    openings: u64,
+}
+
+impl<H: Home> Instances<H> {
+    fn new() -> Self {
+        let (home, clock) = (H::create(), FixedClock::default());
+        let numbers = 1..=INSTANCES as u64;
+        let instances = numbers.map(|opening| H::run(opened(&home, &clock, opening))).collect();
+        Self { home, clock, opened: instances, openings: INSTANCES as u64 }
+    }
+
+    /// Returns the instance of a number, which counts the instances in a circle.
+    fn at(&self, number: usize) -> &Accounts<H::Store, CheapHasher> {
+        &self.opened[number % INSTANCES]
+    }
+
+    /// Restarts an instance.
+    async fn reopen(&mut self, number: usize) {
+        self.openings += 1;
+        self.opened[number] = opened(&self.home, &self.clock, self.openings).await;
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    fn wait(&self, time: TimeDelta) {
+        self.clock.advance(time);
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use account_core::testing::model::{CredentialsTest, Home, LedgerTest, compare};
+use account_core::testing::model::{CredentialsTest, Home, LedgerTest, LimitsTest, compare};
 use quant_test_services::Postgres;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -84,5 +84,17 @@ fn the_credentials_on_sqlite_end_as_in_their_model() {
 fn the_credentials_on_postgres_end_as_in_their_model() {
     if has_postgres() {
         compare::<CredentialsTest<PostgresDatabase>>(CASES, 1..40);
+    }
+}
+
+#[test]
+fn the_limits_on_sqlite_decide_as_their_model() {
+    compare::<LimitsTest<File>>(CASES, 1..40);
+}
+
+#[test]
+fn the_limits_on_postgres_decide_as_their_model() {
+    if has_postgres() {
+        compare::<LimitsTest<PostgresDatabase>>(CASES, 1..40);
     }
 }

@@ -12,9 +12,9 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
-use super::{Home, email, new_account, opened};
+use super::{Home, INSTANCES, Instances, email, new_account};
 use crate::Timestamp;
-use crate::accounts::{Accounts, Login};
+use crate::accounts::Login;
 use crate::client::Client;
 use crate::identity::AccountId;
 use crate::key::{ApiKey, Caller};
@@ -26,12 +26,10 @@ use crate::oauth::{
 };
 use crate::password::Password;
 use crate::session::{IDLE, LONGEST, SessionToken};
-use crate::testing::{CheapHasher, FixedClock};
+use crate::testing::FixedClock;
 
 /// The number of accounts of a model.
 const ACCOUNTS: usize = 2;
-/// The number of instances of the service.
-const INSTANCES: usize = 2;
 /// The most grants of a model: fewer than an account may have.
 const GRANTS: usize = 15;
 const PASSWORDS: [&str; 2] = ["a password of hers", "another one of hers"];
@@ -374,11 +372,7 @@ impl ReferenceStateMachine for CredentialsModel {
 
 /// Two instances of the service on one store, with every credential that they gave out.
 pub struct CredentialsUnderTest<H: Home> {
-    home: H,
-    clock: FixedClock,
-    instances: Vec<Accounts<H::Store, CheapHasher>>,
-    /// The number of openings of the store so far.
-    openings: u64,
+    instances: Instances<H>,
     owners: Vec<(AccountId, usize)>,
     keys: Vec<ApiKey>,
     sessions: Vec<(AccountId, SessionToken)>,
@@ -403,10 +397,7 @@ fn verifier() -> CodeVerifier {
 impl<H: Home> CredentialsUnderTest<H> {
     fn new() -> Self {
         let mut sut = Self {
-            home: H::create(),
-            clock: FixedClock::default(),
-            instances: Vec::new(),
-            openings: 0,
+            instances: Instances::new(),
             owners: Vec::new(),
             keys: Vec::new(),
             sessions: Vec::new(),
@@ -414,13 +405,9 @@ impl<H: Home> CredentialsUnderTest<H> {
             accesses: Vec::new(),
             refreshes: Vec::new(),
         };
-        for _ in 0..INSTANCES {
-            let instance = H::run(sut.opened());
-            sut.instances.push(instance);
-        }
         for number in 0..ACCOUNTS {
             let account = new_account(number, Some(Password::attempt(PASSWORDS[0])), 0);
-            let created = sut.instances[0].create_account(account, sut.clock.now());
+            let created = sut.instances.at(0).create_account(account, sut.instances.now());
             let created = H::run(created).expect("a new account");
             sut.owners.push((created.id, 0));
             sut.keys.push(created.api_key);
@@ -428,16 +415,11 @@ impl<H: Home> CredentialsUnderTest<H> {
         sut
     }
 
-    async fn opened(&mut self) -> Accounts<H::Store, CheapHasher> {
-        self.openings += 1;
-        opened(&self.home, &self.clock, self.openings).await
-    }
-
     async fn sign_in(&mut self, instance: usize, account: usize) -> bool {
         let (id, password) = self.owners[account];
         let password = Password::attempt(PASSWORDS[password]);
-        let (email, now) = (email(account), self.clock.now());
-        match self.instances[instance].login(&email, &password, &client(), now).await {
+        let (email, now) = (email(account), self.instances.now());
+        match self.instances.at(instance).login(&email, &password, &client(), now).await {
             Ok(Login::SignedIn(signed_in)) => {
                 self.sessions.push((id, signed_in.session_token));
                 true
@@ -450,8 +432,8 @@ impl<H: Home> CredentialsUnderTest<H> {
     async fn change_password(&mut self, instance: usize, account: usize) -> bool {
         let (id, old) = self.owners[account];
         let [current, new] = [old, 1 - old].map(|number| Password::attempt(PASSWORDS[number]));
-        let accounts = &self.instances[instance];
-        let now = self.clock.now();
+        let accounts = self.instances.at(instance);
+        let now = self.instances.now();
         let changed = accounts.change_password(id, &current, &new, &client(), now).await;
         self.owners[account].1 = 1 - old;
         changed.is_ok()
@@ -460,7 +442,7 @@ impl<H: Home> CredentialsUnderTest<H> {
     async fn consent(&mut self, instance: usize, session: usize) -> bool {
         let Some(session) = position(session, self.sessions.len()) else { return false };
         let (account, token) = self.sessions[session].clone();
-        let (accounts, now) = (&self.instances[instance], self.clock.now());
+        let (accounts, now) = (self.instances.at(instance), self.instances.now());
         let metadata = ClientMetadata {
             redirect_uris: vec!["http://127.0.0.1/callback".to_owned()],
             ..ClientMetadata::default()
@@ -497,7 +479,7 @@ impl<H: Home> CredentialsUnderTest<H> {
             resource: RESOURCE.to_owned(),
             leeway: TimeDelta::zero(),
         };
-        let Ok(tokens) = self.instances[instance].refresh(refresh).await else { return false };
+        let Ok(tokens) = self.instances.at(instance).refresh(refresh).await else { return false };
         self.accesses.push(tokens.access);
         self.refreshes.push((grant, tokens.refresh));
         true
@@ -506,8 +488,9 @@ impl<H: Home> CredentialsUnderTest<H> {
     async fn end_grant(&self, instance: usize, grant: usize) -> bool {
         let Some(grant) = position(grant, self.grants.len()) else { return false };
         let (client, account) = &self.grants[grant];
-        let accounts = &self.instances[instance];
-        let listed = accounts.grants(*account, self.clock.now()).await.expect("the store answers");
+        let accounts = self.instances.at(instance);
+        let listed =
+            accounts.grants(*account, self.instances.now()).await.expect("the store answers");
         match listed.iter().find(|listed| listed.client == *client) {
             Some(listed) => accounts.end_grant(*account, listed.id).await.expect("it answers"),
             None => false,
@@ -516,12 +499,12 @@ impl<H: Home> CredentialsUnderTest<H> {
 
     async fn revoke(&self, instance: usize, token: Option<&str>) -> bool {
         let Some(token) = token else { return true };
-        self.instances[instance].revoke_token(token, None).await.is_ok()
+        self.instances.at(instance).revoke_token(token, None).await.is_ok()
     }
 
     async fn operate(&mut self, (instance, operation): Step) -> bool {
-        let now = self.clock.now();
-        let accounts = &self.instances[instance];
+        let now = self.instances.now();
+        let accounts = self.instances.at(instance);
         match operation {
             CredentialOperation::SignIn(account) => self.sign_in(instance, account).await,
             CredentialOperation::SignOut(session) => {
@@ -567,11 +550,11 @@ impl<H: Home> CredentialsUnderTest<H> {
                 true
             }
             CredentialOperation::Wait(seconds) => {
-                self.clock.advance(TimeDelta::seconds(seconds.into()));
+                self.instances.wait(TimeDelta::seconds(seconds.into()));
                 true
             }
             CredentialOperation::Reopen => {
-                self.instances[instance] = self.opened().await;
+                self.instances.reopen(instance).await;
                 true
             }
         }
@@ -579,7 +562,7 @@ impl<H: Home> CredentialsUnderTest<H> {
 
     /// Tries every credential at one instance.
     async fn check(&self, model: &CredentialsModel) {
-        let (now, accounts) = (self.clock.now(), &self.instances[model.sessions.len() % INSTANCES]);
+        let (now, accounts) = (self.instances.now(), self.instances.at(model.sessions.len()));
         for (number, (key, expected)) in self.keys.iter().zip(&model.keys).enumerate() {
             let caller = accounts.authenticate(key, now).await;
             let works = matches!(caller, Ok(Caller::Account(_)));
