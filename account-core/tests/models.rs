@@ -1,11 +1,11 @@
-//! The in-memory store against the models of the ledger, of credentials, and of limits that
-//! instances share.
+//! The in-memory store against the models of the ledger, of credentials, of limits that instances
+//! share, and of notifications.
 
 use std::sync::LazyLock;
 
 use account_core::testing::MemoryStore;
 use account_core::testing::model::{
-    CredentialsTest, Home, LedgerTest, LimitsTest, compare,
+    CredentialsTest, Home, LedgerTest, LimitsTest, NotificationsTest, compare,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -44,4 +44,9 @@ fn the_credentials_in_memory_end_as_in_their_model() {
 #[test]
 fn the_limits_in_memory_decide_as_their_model() {
     compare::<LimitsTest<Memory>>(256, 1..60);
+}
+
+#[test]
+fn the_notifications_in_memory_are_those_of_their_model() {
+    compare::<NotificationsTest<Memory>>(256, 1..60);
 }

@@ -7,6 +7,7 @@
 mod credentials;
 mod ledger;
 mod limits;
+mod notifications;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 pub use self::credentials::CredentialsTest;
 pub use self::ledger::LedgerTest;
 pub use self::limits::LimitsTest;
+pub use self::notifications::NotificationsTest;
 use crate::Timestamp;
 use crate::accounts::Accounts;
 use crate::accounts::operator::NewAccount;
@@ -81,13 +83,18 @@ fn new_account(number: usize, password: Option<Password>, credits: u64) -> NewAc
     }
 }
 
+/// Returns the vault of every opening.
+fn vault() -> Vault {
+    Vault::create(&mut seeded_rng(7))
+}
+
 /// Opens a store. Each opening of one store has a number of its own, so that it draws other secrets.
 async fn opened<H: Home>(
     home: &H,
     clock: &FixedClock,
     opening: u64,
 ) -> Accounts<H::Store, CheapHasher> {
-    let vault = Arc::new(Vault::create(&mut seeded_rng(7)));
+    let vault = Arc::new(vault());
     let shared = clock.clone();
     let store = home.open().await.with_clock(move || shared.now());
     Accounts::new(store, CheapHasher::default(), vault, seeded_rng(1_000 + opening))

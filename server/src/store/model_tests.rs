@@ -3,7 +3,9 @@
 
 use std::sync::LazyLock;
 
-use account_core::testing::model::{CredentialsTest, Home, LedgerTest, LimitsTest, compare};
+use account_core::testing::model::{
+    CredentialsTest, Home, LedgerTest, LimitsTest, NotificationsTest, compare,
+};
 use quant_test_services::Postgres;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -96,5 +98,17 @@ fn the_limits_on_sqlite_decide_as_their_model() {
 fn the_limits_on_postgres_decide_as_their_model() {
     if has_postgres() {
         compare::<LimitsTest<PostgresDatabase>>(CASES, 1..40);
+    }
+}
+
+#[test]
+fn the_notifications_on_sqlite_are_those_of_their_model() {
+    compare::<NotificationsTest<File>>(CASES, 1..40);
+}
+
+#[test]
+fn the_notifications_on_postgres_are_those_of_their_model() {
+    if has_postgres() {
+        compare::<NotificationsTest<PostgresDatabase>>(CASES, 1..40);
     }
 }
