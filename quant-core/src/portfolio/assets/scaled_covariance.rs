@@ -1,5 +1,7 @@
 //! The check of a covariance matrix: scaled, symmetric, positive semi-definite.
 
+use nalgebra::DMatrix;
+
 use crate::portfolio::cholesky::Cholesky;
 use crate::portfolio::covariance::Covariance;
 use crate::portfolio::symmetric::{Symmetric, dot, held_assets};
@@ -19,17 +21,8 @@ const DEFINITE: f64 = 1e-11;
 /// Returns the covariance times `2^−exponent`, its largest variance between ½ and 1, and the exponent.
 pub(super) fn scaled(covariance: &Covariance) -> Result<(Symmetric, i32)> {
     let (matrix, size) = (covariance.matrix(), covariance.size());
-    // The matrix is stored by columns, and read by rows so that the first fault is that of a row.
-    for index in 0..size {
-        if let Some(&value) = matrix.row(index).iter().find(|value| !value.is_finite()) {
-            let requirement = "a row of finite numbers";
-            return Err(Error::Element {
-                argument: "covariance_matrix",
-                index,
-                value,
-                requirement,
-            });
-        }
+    if !matrix.as_slice().iter().all(|element| element.is_finite()) {
+        return Err(first_fault(matrix));
     }
     let largest = (0..size).map(|asset| matrix[(asset, asset)]).fold(0.0, f64::max);
     let (_, exponent) = libm::frexp(largest);
@@ -38,10 +31,21 @@ pub(super) fn scaled(covariance: &Covariance) -> Result<(Symmetric, i32)> {
     let other = libm::scalbn(1.0, -exponent - -exponent / 2);
     let scaled = |element: &f64| element * half * other;
     // By columns, which are the rows of a symmetric matrix.
-    let mut elements: Vec<f64> = matrix.iter().map(scaled).collect();
+    let mut elements: Vec<f64> = matrix.as_slice().iter().map(scaled).collect();
     symmetrise(size, &mut elements)?;
     drop_negligible(size, &mut elements);
     Ok((Symmetric::from_elements(size, elements), exponent))
+}
+
+/// Returns the refusal of the first row with an element that is not finite. The matrix is stored by
+/// columns, so that a search by rows is slow.
+fn first_fault(matrix: &DMatrix<f64>) -> Error {
+    let mut faults = matrix.row_iter().enumerate().filter_map(|(index, row)| {
+        row.iter().find(|element| !element.is_finite()).map(|&value| (index, value))
+    });
+    let (index, value) = faults.next().expect("an element is not finite");
+    let requirement = "a row of finite numbers";
+    Error::Element { argument: "covariance_matrix", index, value, requirement }
 }
 
 /// Makes mirror images equal, or refuses where they differ by more than rounding.
