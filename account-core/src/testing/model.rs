@@ -100,6 +100,9 @@ async fn opened<H: Home>(
     Accounts::new(store, CheapHasher::default(), vault, seeded_rng(1_000 + opening))
 }
 
+/// An operation, with the number of the instance that carries it out.
+type OnInstance<O> = (usize, O);
+
 /// Instances of the service on one store, with one clock.
 struct Instances<H: Home> {
     home: H,

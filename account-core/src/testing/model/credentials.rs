@@ -12,7 +12,7 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
-use super::{Home, INSTANCES, Instances, email, new_account};
+use super::{Home, INSTANCES, Instances, OnInstance, email, new_account};
 use crate::Timestamp;
 use crate::accounts::Login;
 use crate::client::Client;
@@ -70,9 +70,6 @@ pub enum CredentialOperation {
     /// A restart of the instance.
     Reopen,
 }
-
-/// An operation, with the instance that carries it out.
-type Step = (usize, CredentialOperation);
 
 #[derive(Clone, Debug, Default)]
 struct ModelOwner {
@@ -278,13 +275,13 @@ impl CredentialsModel {
 
 impl ReferenceStateMachine for CredentialsModel {
     type State = Self;
-    type Transition = Step;
+    type Transition = OnInstance<CredentialOperation>;
 
     fn init_state() -> BoxedStrategy<Self> {
         Just(Self::new()).boxed()
     }
 
-    fn transitions(_: &Self) -> BoxedStrategy<Step> {
+    fn transitions(_: &Self) -> BoxedStrategy<OnInstance<CredentialOperation>> {
         use CredentialOperation as Operation;
 
         let account = 0..ACCOUNTS;
@@ -311,7 +308,7 @@ impl ReferenceStateMachine for CredentialsModel {
         (0..INSTANCES, operation).boxed()
     }
 
-    fn preconditions(state: &Self, (_, operation): &Step) -> bool {
+    fn preconditions(state: &Self, (_, operation): &OnInstance<CredentialOperation>) -> bool {
         match *operation {
             CredentialOperation::Consent(_) => state.grants.len() < GRANTS,
             CredentialOperation::ChangePassword(account) => !state.owners[account].is_suspended,
@@ -322,7 +319,7 @@ impl ReferenceStateMachine for CredentialsModel {
         }
     }
 
-    fn apply(mut state: Self, (_, operation): &Step) -> Self {
+    fn apply(mut state: Self, (_, operation): &OnInstance<CredentialOperation>) -> Self {
         state.has_succeeded = match *operation {
             CredentialOperation::SignIn(account) => state.sign_in(account),
             CredentialOperation::SignOut(session) => {
@@ -502,7 +499,7 @@ impl<H: Home> CredentialsUnderTest<H> {
         self.instances.at(instance).revoke_token(token, None).await.is_ok()
     }
 
-    async fn operate(&mut self, (instance, operation): Step) -> bool {
+    async fn operate(&mut self, (instance, operation): OnInstance<CredentialOperation>) -> bool {
         let now = self.instances.now();
         let accounts = self.instances.at(instance);
         match operation {
@@ -602,7 +599,7 @@ impl<H: Home> StateMachineTest for CredentialsTest<H> {
     fn apply(
         mut sut: CredentialsUnderTest<H>,
         model: &CredentialsModel,
-        step: Step,
+        step: OnInstance<CredentialOperation>,
     ) -> CredentialsUnderTest<H> {
         let found = H::run(sut.operate(step));
         assert_eq!(found, model.has_succeeded, "{step:?}");

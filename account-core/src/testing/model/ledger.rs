@@ -50,7 +50,7 @@ pub enum LedgerOperation {
 
 /// The result of an operation.
 #[derive(Clone, Debug, PartialEq)]
-enum ModelOutcome {
+enum LedgerOutcome {
     Settled(Vec<Settlement>),
     Claimed(Claimed),
     Answered(Option<Settlement>),
@@ -87,7 +87,7 @@ pub struct LedgerModel {
     /// The number of claims, and of calls, so far.
     claimed: u128,
     called: u128,
-    outcome: ModelOutcome,
+    outcome: LedgerOutcome,
 }
 
 impl LedgerModel {
@@ -106,7 +106,7 @@ impl LedgerModel {
             runs: HashMap::new(),
             claimed: 0,
             called: 0,
-            outcome: ModelOutcome::Done,
+            outcome: LedgerOutcome::Done,
         }
     }
 
@@ -232,20 +232,20 @@ impl ReferenceStateMachine for LedgerModel {
 
     fn apply(mut state: Self, operation: &LedgerOperation) -> Self {
         state.outcome = match *operation {
-            LedgerOperation::Debit(ref calls) => ModelOutcome::Settled(state.settle(calls)),
+            LedgerOperation::Debit(ref calls) => LedgerOutcome::Settled(state.settle(calls)),
             LedgerOperation::Claim(account, key, request) => {
-                ModelOutcome::Claimed(state.claim((account, key), request))
+                LedgerOutcome::Claimed(state.claim((account, key), request))
             }
             LedgerOperation::Answer(account, key, cost) => {
-                ModelOutcome::Answered(state.answer((account, key), cost))
+                LedgerOutcome::Answered(state.answer((account, key), cost))
             }
             LedgerOperation::Grant(account, credits) => {
                 state.accounts[account].balance += u64::from(credits);
-                ModelOutcome::Done
+                LedgerOutcome::Done
             }
             LedgerOperation::Cap(account, cap) => {
                 state.accounts[account].cap = cap.map(u64::from);
-                ModelOutcome::Done
+                LedgerOutcome::Done
             }
             LedgerOperation::Release(account, key) => {
                 let slot = (account, key);
@@ -257,13 +257,13 @@ impl ReferenceStateMachine for LedgerModel {
                 {
                     state.claims.remove(&slot);
                 }
-                ModelOutcome::Done
+                LedgerOutcome::Done
             }
             LedgerOperation::Wait(seconds) => {
                 state.now += TimeDelta::seconds(seconds.into());
-                ModelOutcome::Done
+                LedgerOutcome::Done
             }
-            LedgerOperation::Reopen => ModelOutcome::Done,
+            LedgerOperation::Reopen => LedgerOutcome::Done,
         };
         state
     }
@@ -320,26 +320,26 @@ impl<H: Home> LedgerUnderTest<H> {
         Entry { caller: CallerId::Account(self.ids[account]), cost, usage, kept: None }
     }
 
-    async fn operate(&mut self, operation: LedgerOperation) -> ModelOutcome {
+    async fn operate(&mut self, operation: LedgerOperation) -> LedgerOutcome {
         match operation {
             LedgerOperation::Debit(calls) => {
                 let batch = calls.iter().map(|(account, cost)| self.entry(*account, *cost));
                 let batch = batch.collect();
                 let settled = self.accounts.store().settle(batch).await;
-                ModelOutcome::Settled(settled.expect("the store answers"))
+                LedgerOutcome::Settled(settled.expect("the store answers"))
             }
             LedgerOperation::Grant(account, credits) => {
                 let (email, now) = (email(account), self.clock.now());
                 let granted = self.accounts.grant(&email, credits.into(), now);
                 granted.await.expect("an account");
-                ModelOutcome::Done
+                LedgerOutcome::Done
             }
             LedgerOperation::Cap(account, cap) => {
                 let spend_cap_per_day = Some(cap.map(u64::from));
                 let changes = ProfileChanges { spend_cap_per_day, ..ProfileChanges::default() };
                 let changed = self.accounts.update_profile(self.ids[account], changes).await;
                 changed.expect("an account");
-                ModelOutcome::Done
+                LedgerOutcome::Done
             }
             LedgerOperation::Claim(account, key, request) => {
                 self.claimed += 1;
@@ -350,30 +350,30 @@ impl<H: Home> LedgerUnderTest<H> {
                 if claimed == Claimed::Yours {
                     self.runs.insert((account, key), claim);
                 }
-                ModelOutcome::Claimed(claimed)
+                LedgerOutcome::Claimed(claimed)
             }
             LedgerOperation::Answer(account, key, cost) => {
                 let Some(claim) = self.runs.get(&(account, key)).copied() else {
-                    return ModelOutcome::Answered(None);
+                    return LedgerOutcome::Answered(None);
                 };
                 let entry = self.entry(account, cost);
                 let store = self.accounts.store();
                 let settled = store.settle_and_keep(claim, entry, "{}".to_owned()).await;
-                ModelOutcome::Answered(settled.expect("the store answers"))
+                LedgerOutcome::Answered(settled.expect("the store answers"))
             }
             LedgerOperation::Release(account, key) => {
                 if let Some(claim) = self.runs.get(&(account, key)) {
                     self.accounts.store().release(*claim).await.expect("the store answers");
                 }
-                ModelOutcome::Done
+                LedgerOutcome::Done
             }
             LedgerOperation::Wait(seconds) => {
                 self.clock.advance(TimeDelta::seconds(seconds.into()));
-                ModelOutcome::Done
+                LedgerOutcome::Done
             }
             LedgerOperation::Reopen => {
                 self.accounts = opened(&self.home, &self.clock, 0).await;
-                ModelOutcome::Done
+                LedgerOutcome::Done
             }
         }
     }

@@ -12,7 +12,7 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
-use super::{Home, INSTANCES};
+use super::{Home, INSTANCES, OnInstance};
 use crate::Timestamp;
 use crate::identity::{AccountId, CallerId, GuestId};
 use crate::limit::lease::{Allowance, Ask, HeldLease, ReturnedCalls, ahead};
@@ -66,9 +66,6 @@ pub enum LimitOperation {
     /// A crash of the instance, which returns nothing, and its start.
     Crash,
 }
-
-/// An operation, with the instance that carries it out.
-type Step = (usize, LimitOperation);
 
 /// The calls of one caller that all instances together have leased.
 #[derive(Clone, Debug, Default)]
@@ -354,13 +351,13 @@ impl LimitsModel {
 
 impl ReferenceStateMachine for LimitsModel {
     type State = Self;
-    type Transition = Step;
+    type Transition = OnInstance<LimitOperation>;
 
     fn init_state() -> BoxedStrategy<Self> {
         any::<bool>().prop_map(Self::new).boxed()
     }
 
-    fn transitions(state: &Self) -> BoxedStrategy<Step> {
+    fn transitions(state: &Self) -> BoxedStrategy<OnInstance<LimitOperation>> {
         use LimitOperation as Operation;
 
         let caller = 0..CALLERS.len();
@@ -389,7 +386,7 @@ impl ReferenceStateMachine for LimitsModel {
         (0..INSTANCES, operation).boxed()
     }
 
-    fn apply(mut state: Self, (instance, operation): &Step) -> Self {
+    fn apply(mut state: Self, (instance, operation): &OnInstance<LimitOperation>) -> Self {
         state.decisions.clear();
         state.operate(*instance, *operation);
         state
@@ -467,7 +464,10 @@ impl<H: Home<Store: LeaseStore>> LimitsUnderTest<H> {
         decision
     }
 
-    async fn operate(&mut self, (number, operation): Step) -> Vec<LimitDecision> {
+    async fn operate(
+        &mut self,
+        (number, operation): OnInstance<LimitOperation>,
+    ) -> Vec<LimitDecision> {
         let now = self.clock.now();
         let instance = &mut self.instances[number];
         let mut decisions = Vec::new();
@@ -554,7 +554,11 @@ impl<H: Home<Store: LeaseStore>> StateMachineTest for LimitsTest<H> {
         LimitsUnderTest::new()
     }
 
-    fn apply(mut sut: LimitsUnderTest<H>, model: &LimitsModel, step: Step) -> LimitsUnderTest<H> {
+    fn apply(
+        mut sut: LimitsUnderTest<H>,
+        model: &LimitsModel,
+        step: OnInstance<LimitOperation>,
+    ) -> LimitsUnderTest<H> {
         let found = H::run(sut.operate(step));
         assert_eq!(found, model.decisions, "{step:?}");
         sut

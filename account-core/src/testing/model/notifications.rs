@@ -11,7 +11,7 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
-use super::{Home, INSTANCES, Instances, email, new_account, vault};
+use super::{Home, INSTANCES, Instances, OnInstance, email, new_account, vault};
 use crate::accounts::Confirmation;
 use crate::identity::AccountId;
 use crate::notification::{
@@ -77,12 +77,9 @@ pub enum NotificationOperation {
     Reopen,
 }
 
-/// An operation, with the instance that carries it out.
-type Step = (usize, NotificationOperation);
-
 /// The result of an operation.
 #[derive(Clone, Debug, PartialEq)]
-enum ModelOutcome {
+enum NotificationOutcome {
     Done,
     Succeeded(bool),
     Counted(u64),
@@ -110,7 +107,7 @@ struct ModelEntry {
 }
 
 #[derive(Clone, Debug)]
-struct ModelAccount {
+struct InboxOwner {
     address: usize,
     created_at: Timestamp,
     is_deleted: bool,
@@ -140,12 +137,12 @@ struct ShownMessage {
 #[derive(Clone, Debug)]
 pub struct NotificationsModel {
     now: Timestamp,
-    accounts: Vec<ModelAccount>,
+    accounts: Vec<InboxOwner>,
     entries: Vec<ModelEntry>,
     messages: Vec<ModelMessage>,
     /// The notifications that any inbox has shown.
     seen: BTreeSet<usize>,
-    outcome: ModelOutcome,
+    outcome: NotificationOutcome,
 }
 
 /// Returns the member of a set that a number means, counted in a circle.
@@ -181,14 +178,14 @@ impl NotificationsModel {
             entries: Vec::new(),
             messages: Vec::new(),
             seen: BTreeSet::new(),
-            outcome: ModelOutcome::Done,
+            outcome: NotificationOutcome::Done,
         };
         (0..ACCOUNTS).for_each(|address| model.add_account(address));
         model
     }
 
     fn add_account(&mut self, address: usize) {
-        self.accounts.push(ModelAccount {
+        self.accounts.push(InboxOwner {
             address,
             created_at: self.now,
             is_deleted: false,
@@ -205,7 +202,7 @@ impl NotificationsModel {
     }
 
     /// Returns the account with an address, unless it is deleted.
-    fn live(&mut self, address: usize) -> Option<&mut ModelAccount> {
+    fn live(&mut self, address: usize) -> Option<&mut InboxOwner> {
         let account = self.account(address);
         Some(&mut self.accounts[account]).filter(|account| !account.is_deleted)
     }
@@ -267,7 +264,7 @@ impl NotificationsModel {
     }
 
     fn is_broadcast_to(&self, account: usize, entry: &ModelEntry) -> bool {
-        let ModelAccount { created_at, is_deleted, .. } = self.accounts[account];
+        let InboxOwner { created_at, is_deleted, .. } = self.accounts[account];
         !is_deleted && entry.owner.is_none() && created_at <= entry.written.created_at
     }
 
@@ -377,7 +374,7 @@ impl NotificationsModel {
     }
 
     fn send_broadcast(&mut self, entry: &ModelEntry, account: usize) {
-        let ModelAccount { address, preferences, .. } = self.accounts[account].clone();
+        let InboxOwner { address, preferences, .. } = self.accounts[account].clone();
         let Notification { title, description, .. } = &entry.written;
         if entry.channels.email && preferences.notify_email {
             let text = format!("{title}|{}|", description.clone().unwrap_or_default());
@@ -431,46 +428,46 @@ impl NotificationsModel {
         is_free
     }
 
-    fn operate(&mut self, operation: NotificationOperation) -> ModelOutcome {
+    fn operate(&mut self, operation: NotificationOperation) -> NotificationOutcome {
         match operation {
             NotificationOperation::AddNotice(address, balance) => {
                 self.add_notice(address, &Notice::CreditsLow { balance: balance.into() });
             }
             NotificationOperation::ReplaceKey(address) => {
                 self.add_notice(address, &Notice::KeyRegenerated);
-                return ModelOutcome::Succeeded(self.live(address).is_some());
+                return NotificationOutcome::Succeeded(self.live(address).is_some());
             }
             NotificationOperation::EnableMfa(address) => {
-                return ModelOutcome::Succeeded(self.enable_mfa(address));
+                return NotificationOutcome::Succeeded(self.enable_mfa(address));
             }
             NotificationOperation::Broadcast(number, has_summary, channels) => {
                 let announcement = announcement(number, has_summary, channels);
-                return ModelOutcome::Counted(self.broadcast(announcement));
+                return NotificationOutcome::Counted(self.broadcast(announcement));
             }
             NotificationOperation::Read(address, number) => {
-                return ModelOutcome::Succeeded(self.read(address, number));
+                return NotificationOutcome::Succeeded(self.read(address, number));
             }
             NotificationOperation::ReadAll(address) => {
-                return ModelOutcome::Counted(self.read_all(address));
+                return NotificationOutcome::Counted(self.read_all(address));
             }
             NotificationOperation::Delete(address, number) => {
-                return ModelOutcome::Succeeded(self.delete(address, number));
+                return NotificationOutcome::Succeeded(self.delete(address, number));
             }
             NotificationOperation::Page(address, unread_only, limit, offset) => {
-                return ModelOutcome::Listed(self.page(address, unread_only, limit, offset));
+                return NotificationOutcome::Listed(self.page(address, unread_only, limit, offset));
             }
             NotificationOperation::Prefer(address, wishes, chat) => {
-                return ModelOutcome::Preferred(self.prefer(address, changes(wishes, chat)));
+                return NotificationOutcome::Preferred(self.prefer(address, changes(wishes, chat)));
             }
             NotificationOperation::Test(address) => {
-                return ModelOutcome::Tested(self.test(address));
+                return NotificationOutcome::Tested(self.test(address));
             }
             NotificationOperation::FanOut(limit) => {
-                return ModelOutcome::Succeeded(self.fan_out(limit));
+                return NotificationOutcome::Succeeded(self.fan_out(limit));
             }
             NotificationOperation::Send(channel) => {
                 let sent = self.attempt(channel, |message| message.due_at = None);
-                return ModelOutcome::Counted(sent);
+                return NotificationOutcome::Counted(sent);
             }
             NotificationOperation::Fail(channel, seconds) => {
                 let retry_at = self.now + TimeDelta::seconds(seconds.into());
@@ -478,22 +475,22 @@ impl NotificationsModel {
                     message.due_at = Some(retry_at);
                     message.shown.failures += 1;
                 });
-                return ModelOutcome::Counted(failed);
+                return NotificationOutcome::Counted(failed);
             }
             NotificationOperation::CleanUp => {
                 let (notifications, messages) = self.clean_up();
-                return ModelOutcome::Cleaned(notifications, messages);
+                return NotificationOutcome::Cleaned(notifications, messages);
             }
             NotificationOperation::DeleteAccount(address) => {
-                return ModelOutcome::Succeeded(self.delete_account(address));
+                return NotificationOutcome::Succeeded(self.delete_account(address));
             }
             NotificationOperation::CreateAccount(address) => {
-                return ModelOutcome::Succeeded(self.create_account(address));
+                return NotificationOutcome::Succeeded(self.create_account(address));
             }
             NotificationOperation::Wait(seconds) => self.now += TimeDelta::seconds(seconds.into()),
             NotificationOperation::Reopen => {}
         }
-        ModelOutcome::Done
+        NotificationOutcome::Done
     }
 
     fn due(&self, channel: Channel) -> Vec<ShownMessage> {
@@ -519,13 +516,13 @@ impl ModelMessage {
 
 impl ReferenceStateMachine for NotificationsModel {
     type State = Self;
-    type Transition = Step;
+    type Transition = OnInstance<NotificationOperation>;
 
     fn init_state() -> BoxedStrategy<Self> {
         Just(Self::new()).boxed()
     }
 
-    fn transitions(_: &Self) -> BoxedStrategy<Step> {
+    fn transitions(_: &Self) -> BoxedStrategy<OnInstance<NotificationOperation>> {
         use NotificationOperation as Operation;
 
         let address = 0..ACCOUNTS;
@@ -570,7 +567,7 @@ impl ReferenceStateMachine for NotificationsModel {
         (0..INSTANCES, operation).boxed()
     }
 
-    fn apply(mut state: Self, (_, operation): &Step) -> Self {
+    fn apply(mut state: Self, (_, operation): &OnInstance<NotificationOperation>) -> Self {
         state.outcome = state.operate(*operation);
         for address in 0..ACCOUNTS {
             let visible = state.visible(state.account(address));
@@ -685,7 +682,7 @@ impl<H: Home> NotificationsUnderTest<H> {
         instance: usize,
         channel: Channel,
         retry_at: Option<Timestamp>,
-    ) -> ModelOutcome {
+    ) -> NotificationOutcome {
         let (due, store) = (self.due(instance, channel).await, self.instances.at(instance).store());
         for message in &due {
             let attempted = match retry_at {
@@ -694,10 +691,10 @@ impl<H: Home> NotificationsUnderTest<H> {
             };
             attempted.expect("the store answers");
         }
-        ModelOutcome::Counted(due.len() as u64)
+        NotificationOutcome::Counted(due.len() as u64)
     }
 
-    async fn clean_up(&self, instance: usize) -> ModelOutcome {
+    async fn clean_up(&self, instance: usize) -> NotificationOutcome {
         let (accounts, now) = (self.instances.at(instance), self.instances.now());
         let (mut notifications, mut messages) = (0, 0);
         loop {
@@ -705,12 +702,15 @@ impl<H: Home> NotificationsUnderTest<H> {
             notifications += cleaned.notifications;
             messages += cleaned.messages;
             if !cleaned.more {
-                return ModelOutcome::Cleaned(notifications, messages);
+                return NotificationOutcome::Cleaned(notifications, messages);
             }
         }
     }
 
-    async fn operate(&mut self, (instance, operation): Step) -> ModelOutcome {
+    async fn operate(
+        &mut self,
+        (instance, operation): OnInstance<NotificationOperation>,
+    ) -> NotificationOutcome {
         let (accounts, now) = (self.instances.at(instance), self.instances.now());
         match operation {
             NotificationOperation::AddNotice(address, balance) => {
@@ -720,50 +720,50 @@ impl<H: Home> NotificationsUnderTest<H> {
             }
             NotificationOperation::ReplaceKey(address) => {
                 let replaced = accounts.regenerate_signed_in(self.accounts[address], now).await;
-                return ModelOutcome::Succeeded(replaced.is_ok());
+                return NotificationOutcome::Succeeded(replaced.is_ok());
             }
             NotificationOperation::EnableMfa(address) => {
                 let enabled = accounts.enable_mfa(self.accounts[address], now).await;
-                return ModelOutcome::Succeeded(enabled.is_ok());
+                return NotificationOutcome::Succeeded(enabled.is_ok());
             }
             NotificationOperation::Broadcast(number, has_summary, channels) => {
                 let announcement = announcement(number, has_summary, channels);
                 let told = accounts.broadcast(&announcement, now).await;
-                return ModelOutcome::Counted(told.expect("the store answers"));
+                return NotificationOutcome::Counted(told.expect("the store answers"));
             }
             NotificationOperation::Read(address, number) => {
                 let (account, id) = (self.accounts[address], self.shown(number));
                 let read = accounts.read_notification(account, id, now).await;
-                return ModelOutcome::Succeeded(read.is_ok());
+                return NotificationOutcome::Succeeded(read.is_ok());
             }
             NotificationOperation::ReadAll(address) => {
                 let read = accounts.read_all_notifications(self.accounts[address], now).await;
-                return ModelOutcome::Counted(read.expect("the store answers"));
+                return NotificationOutcome::Counted(read.expect("the store answers"));
             }
             NotificationOperation::Delete(address, number) => {
                 let (account, id) = (self.accounts[address], self.shown(number));
                 let deleted = accounts.delete_notification(account, id).await;
-                return ModelOutcome::Succeeded(deleted.is_ok());
+                return NotificationOutcome::Succeeded(deleted.is_ok());
             }
             NotificationOperation::Page(address, unread_only, limit, offset) => {
                 let inbox = self.page(instance, address, unread_only, limit, offset).await;
-                return ModelOutcome::Listed(without_numbers(inbox));
+                return NotificationOutcome::Listed(without_numbers(inbox));
             }
             NotificationOperation::Prefer(address, wishes, chat) => {
                 let changes = changes(wishes, chat);
                 let changed = accounts.change_preferences(self.accounts[address], changes).await;
-                return ModelOutcome::Preferred(changed.expect("the store answers"));
+                return NotificationOutcome::Preferred(changed.expect("the store answers"));
             }
             NotificationOperation::Test(address) => {
                 return match accounts.send_test_message(self.accounts[address], now).await {
-                    Ok(is_sent) => ModelOutcome::Tested(Some(is_sent)),
-                    Err(Error::Invalid { .. }) => ModelOutcome::Tested(None),
+                    Ok(is_sent) => NotificationOutcome::Tested(Some(is_sent)),
+                    Err(Error::Invalid { .. }) => NotificationOutcome::Tested(None),
                     Err(error) => panic!("{error}"),
                 };
             }
             NotificationOperation::FanOut(limit) => {
                 let went_on = accounts.fan_out(limit, now).await;
-                return ModelOutcome::Succeeded(went_on.expect("the store answers"));
+                return NotificationOutcome::Succeeded(went_on.expect("the store answers"));
             }
             NotificationOperation::Send(channel) => {
                 return self.attempt(instance, channel, None).await;
@@ -774,17 +774,21 @@ impl<H: Home> NotificationsUnderTest<H> {
             }
             NotificationOperation::CleanUp => return self.clean_up(instance).await,
             NotificationOperation::DeleteAccount(address) => {
-                return ModelOutcome::Succeeded(self.delete_account(instance, address).await);
+                return NotificationOutcome::Succeeded(
+                    self.delete_account(instance, address).await,
+                );
             }
             NotificationOperation::CreateAccount(address) => {
-                return ModelOutcome::Succeeded(self.create_account(instance, address).await);
+                return NotificationOutcome::Succeeded(
+                    self.create_account(instance, address).await,
+                );
             }
             NotificationOperation::Wait(seconds) => {
                 self.instances.wait(TimeDelta::seconds(seconds.into()));
             }
             NotificationOperation::Reopen => self.instances.reopen(instance).await,
         }
-        ModelOutcome::Done
+        NotificationOutcome::Done
     }
 
     /// Compares both inboxes, the preferences and both channels.
@@ -838,7 +842,7 @@ impl<H: Home> StateMachineTest for NotificationsTest<H> {
     fn apply(
         mut sut: NotificationsUnderTest<H>,
         model: &NotificationsModel,
-        step: Step,
+        step: OnInstance<NotificationOperation>,
     ) -> NotificationsUnderTest<H> {
         let found = H::run(sut.operate(step));
         assert_eq!(found, model.outcome, "{step:?}");
