@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::instrument::{InstrumentFlows, RATE};
+use super::instrument::{Flow, InstrumentFlows, RATE};
 use super::interpolation::{Interpolant, Interpolation};
 use super::newton;
 use crate::{Error, Result};
@@ -87,21 +87,59 @@ struct Payment {
     correction: f64,
 }
 
+/// Returns the times of payment, and of starts after the reference date, ascending and without
+/// repetition.
+fn payment_times(instruments: &[InstrumentFlows]) -> Vec<f64> {
+    let mut times = Vec::new();
+    let mut before: &[Flow] = &[];
+    for InstrumentFlows { start, flows, .. } in instruments {
+        times.extend(Some(*start).filter(|&start| start > 0.0));
+        // A swap pays mostly when the swap before it does. Those times are not sorted again.
+        let is_new = |(index, flow): &(usize, &Flow)| {
+            before.get(*index).is_none_or(|other| other.time != flow.time)
+        };
+        times.extend(flows.iter().enumerate().filter(is_new).map(|(_, flow)| flow.time));
+        before = flows;
+    }
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    times
+}
+
+/// Returns the place among the times of payment at which each flow is due, instrument by instrument.
+fn places(instruments: &[InstrumentFlows], times: &[f64]) -> Vec<usize> {
+    let mut due = Vec::with_capacity(instruments.iter().map(|quoted| quoted.flows.len()).sum());
+    for InstrumentFlows { flows, .. } in instruments {
+        let mut next = 0;
+        for flow in flows {
+            // The payments of a swap are mostly neighbours.
+            if times.get(next) != Some(&flow.time) {
+                next = place(times, flow.time);
+            }
+            due.push(next);
+            next += 1;
+        }
+    }
+    due
+}
+
+/// Returns the place of a time among ascending ones that hold it.
+fn place(times: &[f64], time: f64) -> usize {
+    times.partition_point(|&other| other < time)
+}
+
 impl<'a> Bootstrap<'a> {
     fn new(
         instruments: &'a [InstrumentFlows],
         times: &'a [f64],
         interpolation: Interpolation,
     ) -> Self {
-        let flows = || instruments.iter().flat_map(|instrument| &instrument.flows);
-        let starts = instruments.iter().map(|instrument| instrument.start);
-        let mut dates: Vec<f64> = flows().map(|flow| flow.time).collect();
-        dates.extend(starts.clone().filter(|&start| start > 0.0));
-        dates.sort_by(f64::total_cmp);
-        dates.dedup();
-        let place = |time: f64| dates.partition_point(|&date| date < time);
-        let due = flows().map(|flow| place(flow.time)).collect();
-        let starts = starts.map(|start| (start > 0.0).then(|| place(start))).collect();
+        let dates = payment_times(instruments);
+        let due = places(instruments, &dates);
+        let start_of = |instrument: &InstrumentFlows| {
+            (instrument.start > 0.0).then(|| place(&dates, instrument.start))
+        };
+        let starts = instruments.iter().map(start_of).collect();
         let mut ranges = Vec::with_capacity(instruments.len());
         let mut first = 0;
         for instrument in instruments {
@@ -226,25 +264,23 @@ impl<'a> Bootstrap<'a> {
     /// The equation for the pillar of a swap, those before it being known.
     fn swap(&self, index: usize, exponents: &[f64], factors: &[f64]) -> Unknown {
         let InstrumentFlows { rate, flows, .. } = &self.instruments[index];
+        let due = &self.due[self.ranges[index].clone()];
         let start = self.start(index, exponents);
         // Where the start depends on the pillar, all payments do, and are divided by its factor.
-        let (worth, shift) = if start.weight == 0.0 {
-            (libm::exp(-start.offset), Line { offset: 0.0, weight: 0.0 })
-        } else {
-            (1.0, start)
-        };
-        let (mut annuity, mut last, mut terms) = (0.0, 1.0, Vec::new());
-        for (i, flow) in flows.iter().enumerate() {
-            let due = self.due[self.ranges[index].start + i];
-            if let Some(factor) = factors.get(due) {
-                annuity += flow.accrual * factor;
-            } else if i + 1 == flows.len() {
-                last += rate * flow.accrual;
-            } else {
-                let line = self.payments[due].line(exponents).less(shift);
-                terms.push(Term { accrual: flow.accrual, line });
-            }
-        }
+        let starts_on_known = self.starts[index].is_some() && start.weight == 0.0;
+        let (worth, shift) =
+            if starts_on_known { (libm::exp(-start.offset), Line::ZERO) } else { (1.0, start) };
+        let known = due.partition_point(|&due| due < factors.len());
+        let annuity: f64 =
+            flows.iter().zip(&due[..known]).map(|(flow, &due)| flow.accrual * factors[due]).sum();
+        // The last payment is at the pillar itself.
+        let between = known..flows.len() - 1;
+        let terms = flows[between.clone()].iter().zip(&due[between]).map(|(flow, &due)| {
+            let line = self.payments[due].line(exponents).less(shift);
+            Term { accrual: flow.accrual, line }
+        });
+        let terms = terms.collect();
+        let last = 1.0 + rate * flows[flows.len() - 1].accrual;
         let last_line = Line { offset: 0.0, weight: 1.0 }.less(shift);
         Unknown { target: worth - rate * annuity, last, last_line, rate: *rate, terms }
     }
@@ -252,7 +288,7 @@ impl<'a> Bootstrap<'a> {
     /// The exponent at an instrument's start.
     fn start(&self, index: usize, exponents: &[f64]) -> Line {
         match self.starts[index] {
-            None => Line { offset: 0.0, weight: 0.0 },
+            None => Line::ZERO,
             Some(start) => self.payments[start].line(exponents),
         }
     }
@@ -301,6 +337,9 @@ struct Line {
 }
 
 impl Line {
+    /// The exponent on the reference date.
+    const ZERO: Self = Self { offset: 0.0, weight: 0.0 };
+
     fn less(self, other: Self) -> Self {
         Self { offset: self.offset - other.offset, weight: self.weight - other.weight }
     }

@@ -75,6 +75,8 @@ impl CouponPeriods {
 impl Iterator for CouponPeriods {
     type Item = CouponPeriod;
 
+    // Inlined, so that the periods of a loop are not moved through memory.
+    #[inline(always)]
     fn next(&mut self) -> Option<CouponPeriod> {
         let period = self.schedule.next()?;
         let next = if self.joins_next(period) { self.schedule.next() } else { None };

@@ -268,27 +268,33 @@ impl DayCount {
         if start == end {
             return 0.0;
         }
-        let days = || self.counted(start, end, reference, &business_days) as f64;
         match self {
             Self::ActActIcma if start == reference.period_start && end == reference.period_end => {
                 1.0 / f64::from(reference.frequency.count())
             }
-            Self::ActActIcma => {
-                let regular = days_between(reference.period_start, reference.period_end);
-                days() / (i64::from(reference.frequency.count()) * regular) as f64
-            }
             Self::ActActIsda => actual_by_year(start, end),
             Self::ActActAfb => whole_years_and_rest(start, end),
-            Self::Act365L => days() / length_of_year(reference),
-            Self::Thirty360BondBasis
-            | Self::ThirtyE360
-            | Self::ThirtyE360Isda
-            | Self::Thirty360Us
-            | Self::Act360 => days() / 360.0,
-            Self::Act364 => days() / 364.0,
-            Self::Act365 | Self::Nl365 => days() / 365.0,
-            Self::Act36525 => days() / 365.25,
-            Self::Bus252 => days() / 252.0,
+            _ => {
+                let days = self.counted(start, end, reference, business_days);
+                days as f64 / self.days_of_year(reference)
+            }
+        }
+    }
+
+    /// The counted days that are a year, for a convention that divides by them.
+    fn days_of_year(self, reference: &Reference) -> f64 {
+        match self {
+            Self::ActActIcma => {
+                let regular = days_between(reference.period_start, reference.period_end);
+                (i64::from(reference.frequency.count()) * regular) as f64
+            }
+            Self::Act365L => length_of_year(reference),
+            Self::Act364 => 364.0,
+            Self::Act365 | Self::Nl365 => 365.0,
+            Self::Act36525 => 365.25,
+            Self::Bus252 => 252.0,
+            // ACT/360 and months of 30 days.
+            _ => 360.0,
         }
     }
 
