@@ -181,21 +181,21 @@ fn extremes(argument: &'static str, series: &[f64]) -> Result<(f64, f64)> {
 
 /// Bins of equal width over the range of a series.
 struct Bins {
-    lowest: f64,
-    range: f64,
     count: usize,
+    /// The least and the greatest value.
+    extremes: (f64, f64),
     /// A power of two that keeps the range finite, also times the count.
     scale: f64,
-    /// The distance from an edge, in bins, beyond which a position in doubles decides.
-    tolerance: f64,
-    /// The least and the greatest value as they are given.
-    extremes: (f64, f64),
-    /// The least double of each bin but the first, found when a value lies near an edge.
-    starts: OnceCell<Vec<f64>>,
+    /// The number of bins in a unit of the scaled values.
+    density: f64,
+    /// The distance from the centre of a bin, in bins, up to which a position in doubles decides.
+    clear_of_edges: f64,
+    /// The least double of each bin but the first, found where a value lies near an edge.
+    starts: Vec<OnceCell<f64>>,
 }
 
 impl Bins {
-    fn new(lowest: f64, highest: f64, n_bins: usize) -> Self {
+    fn new(lowest: f64, highest: f64, count: usize) -> Self {
         const TWO_POWER_MINUS_20: f64 = 1.0 / 1_048_576.0;
         let extremes = (lowest, highest);
         let far = highest.max(-lowest) > 1e300;
@@ -204,35 +204,78 @@ impl Bins {
         let range = highest - lowest;
         // A double and its decimal differ by half a unit of the last place of the largest value.
         let size = highest.max(-lowest) / range;
-        let tolerance = 1e-9 + n_bins as f64 * (16.0 * f64::EPSILON) * size;
-        Self { lowest, range, count: n_bins, scale, tolerance, extremes, starts: OnceCell::new() }
+        let tolerance = 1e-9 + count as f64 * (16.0 * f64::EPSILON) * size;
+        let starts = vec![OnceCell::new(); count - 1];
+        let density = count as f64 / range;
+        Self { count, extremes, scale, density, clear_of_edges: 0.5 - tolerance, starts }
     }
 
     fn of_all(&self, series: &[f64]) -> Vec<u16> {
         let mut bins = vec![0; series.len()];
-        if self.range > 0.0 {
+        if self.extremes.0 < self.extremes.1 {
             for (values, bins) in series.chunks(BLOCK).zip(bins.chunks_mut(BLOCK)) {
-                if !self.place_quickly(values, bins) {
-                    self.place(values, bins);
-                }
+                self.place_block(values, bins);
             }
         }
         bins
     }
 
-    /// The definition: the number of bins that start at or below the value.
-    fn place(&self, values: &[f64], bins: &mut [u16]) {
-        let starts = self.starts.get_or_init(|| (1..self.count).map(|k| self.start(k)).collect());
-        for (bin, value) in bins.iter_mut().zip(values) {
-            *bin = starts.partition_point(|start| start <= value) as u16;
+    /// Writes the bins by the positions of the values, and by the edges where rounding could matter.
+    fn place_block(&self, values: &[f64], bins: &mut [u16]) {
+        let mut doubtful = 0_u64;
+        for (bin, &value) in bins.iter_mut().zip(values) {
+            let (nearest, is_clear) = self.nearest(value);
+            *bin = nearest;
+            doubtful += u64::from(!is_clear);
+        }
+        if doubtful > 0 {
+            for (bin, &value) in bins.iter_mut().zip(values) {
+                if !self.nearest(value).1 {
+                    *bin = self.place(value);
+                }
+            }
         }
     }
 
-    /// Returns the least double whose decimal is in bin `bin` or above: a bisection of the doubles
-    /// around the edge.
+    /// Returns the bin of a value by its position in doubles, and whether no edge is so near that the
+    /// rounding could matter.
+    fn nearest(&self, value: f64) -> (u16, bool) {
+        // The sum of this number and an integer has the integer in its last bits.
+        const INTEGERS: f64 = 1.5 * 4_503_599_627_370_496.0;
+        let lowest = self.extremes.0 * self.scale;
+        let position = (value * self.scale - lowest) * self.density - 0.5;
+        let nearest = position + INTEGERS;
+        let from_centre = (position - (nearest - INTEGERS)).abs();
+        // A position that is not finite is not clear.
+        (nearest.to_bits() as u16, from_centre <= self.clear_of_edges)
+    }
+
+    /// The definition: the number of bins that start at or below the value, without the first.
+    fn place(&self, value: f64) -> u16 {
+        let (lowest, highest) = self.extremes;
+        let (mut first, mut last) = (0, self.count - 1);
+        // The ends of the range need no edge.
+        if value == lowest {
+            last = 0;
+        } else if value == highest {
+            first = last;
+        }
+        while first < last {
+            let middle = (first + last).div_ceil(2);
+            if self.start(middle) <= value { first = middle } else { last = middle - 1 }
+        }
+        first as u16
+    }
+
+    /// Returns the least double whose decimal is in bin `bin` or above, of which the first has none.
+    fn start(&self, bin: usize) -> f64 {
+        *self.starts[bin - 1].get_or_init(|| self.find_start(bin))
+    }
+
+    /// Finds [`start`](Self::start) by a bisection of the doubles around the edge.
     ///
     /// Shortest decimals are in the order of their doubles, so the doubles from there on are too.
-    fn start(&self, bin: usize) -> f64 {
+    fn find_start(&self, bin: usize) -> f64 {
         let (lowest, highest) = self.extremes;
         let (low, high) = (Decimal::of(lowest), Decimal::of(highest));
         let (count, bin) = (self.count as i64, bin as i64);
@@ -258,24 +301,6 @@ impl Bins {
             if is_in(from_order(middle)) { above = middle } else { below = middle }
         }
         from_order(above)
-    }
-
-    /// Writes the same bins without a division. Returns `false` where a value is so near to an edge
-    /// that the rounding could matter.
-    fn place_quickly(&self, values: &[f64], bins: &mut [u16]) -> bool {
-        // The sum of this number and an integer has the integer in its last bits.
-        const INTEGERS: f64 = 1.5 * 4_503_599_627_370_496.0;
-        let clear_of_edges = 0.5 - self.tolerance;
-        let factor = self.count as f64 / self.range;
-        let mut doubtful = 0_u64;
-        for (bin, value) in bins.iter_mut().zip(values) {
-            let position = (value * self.scale - self.lowest) * factor - 0.5;
-            let nearest = position + INTEGERS;
-            *bin = nearest.to_bits() as u16;
-            let from_centre = (position - (nearest - INTEGERS)).abs();
-            doubtful += u64::from(from_centre > clear_of_edges);
-        }
-        factor.is_finite() && doubtful == 0
     }
 }
 
@@ -531,8 +556,7 @@ mod tests {
                     scattered(5_000).iter().map(|value| value + offset).collect();
                 let (lowest, highest) = extremes("x_history", &series).unwrap();
                 let bins = Bins::new(lowest, highest, n_bins);
-                let mut expected = vec![0; series.len()];
-                bins.place(&series, &mut expected);
+                let expected: Vec<u16> = series.iter().map(|&value| bins.place(value)).collect();
                 assert_eq!(bins.of_all(&series), expected);
             }
         }
