@@ -29,8 +29,8 @@ pub trait OauthStore: Send + Sync {
         id: &ClientId,
     ) -> impl Future<Output = Result<Option<RegisteredClient>, StoreError>> + Send;
 
-    /// Saves a code and marks its client as used; `false`, with nothing saved, where this session
-    /// of the account has ended.
+    /// Saves a code, which counts as a use of its client and of this session of the account; `false`,
+    /// with nothing saved, where the session has ended.
     fn save_code(
         &self,
         code: IssuedCode,

@@ -36,6 +36,7 @@ macro_rules! oauth_checks {
             another_client_revokes_nothing,
             a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes,
             a_consent_of_an_ended_session_is_no_consent,
+            a_consent_is_a_use_of_its_session,
             the_twenty_first_grant_ends_the_oldest,
             an_owner_sees_and_ends_grants_and_nobody_elses,
             dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay,
@@ -529,6 +530,18 @@ pub async fn a_consent_of_an_ended_session_is_no_consent<S: Store + Clone>(store
         service.accounts.browser(&bob.session_token, service.now()).await.expect("ok"),
         None
     );
+}
+
+/// Checks that a consent is recorded as a use so soon after another that calls are not.
+pub async fn a_consent_is_a_use_of_its_session<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    service.wait(30);
+    assert!(service.consent(&ada, &client).await.is_some());
+    service.wait(86_399);
+    let opened = service.accounts.browser(&ada.session_token, service.now()).await;
+    assert_eq!(opened.expect("ok"), Some(ada.account));
 }
 
 /// Checks that the oldest of twenty-one grants is ended.

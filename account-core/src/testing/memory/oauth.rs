@@ -35,16 +35,16 @@ impl OauthStore for MemoryStore {
 
     async fn save_code(&self, code: IssuedCode, session: &Digest<SessionToken>) -> Stored<bool> {
         let (mut state, now) = self.lock_and_time();
-        let lives = state.sessions.iter().any(|known| {
+        let live = state.sessions.iter_mut().find(|known| {
             known.session.digest == *session
                 && known.session.account == code.account
                 && known.session.is_live(now)
         });
-        if lives {
-            state.oauth.touch(&code.authorization.client, now);
-            state.oauth.codes.push(code);
-        }
-        Ok(lives)
+        let Some(live) = live else { return Ok(false) };
+        live.session.last_used_at = live.session.last_used_at.max(now);
+        state.oauth.touch(&code.authorization.client, now);
+        state.oauth.codes.push(code);
+        Ok(true)
     }
 
     async fn redeem_code(&self, redemption: Redemption) -> Stored<bool> {

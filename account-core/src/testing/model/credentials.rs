@@ -209,10 +209,11 @@ impl CredentialsModel {
 
     fn consent(&mut self, session: usize) -> bool {
         let Some(session) = position(session, self.sessions.len()) else { return false };
-        let session = &self.sessions[session];
+        let session = &mut self.sessions[session];
         if !session.is_live(self.now) {
             return false;
         }
+        session.used_at = self.now;
         let (account, begun_at) = (session.account, self.now);
         self.grants.push(ModelGrant { account, begun_at, is_ended: false });
         self.add_tokens(self.grants.len() - 1);
