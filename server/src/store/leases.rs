@@ -191,7 +191,7 @@ async fn read(
     row.map(parse).transpose()
 }
 
-/// Returns the result of each request, in order.
+/// Returns the lease or the error of each ask, in the order of `asks`.
 fn in_order(asks: &[(CallerId, Ask)], changed: Changed) -> Vec<Result<Lease, StoreError>> {
     let mut leases: BTreeMap<CallerId, _> =
         changed.into_iter().map(|(caller, leases)| (caller, leases.map(Vec::into_iter))).collect();

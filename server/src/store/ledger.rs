@@ -244,9 +244,7 @@ impl LedgerStore for Store {
                     .write(move |change| together_on_sqlite(change, &entries, kept.as_ref()))
                     .await
             }
-            None => {
-                together_on_postgres(&self.writer, &entries, kept).await.map_err(StoreError::new)
-            }
+            None => together_on_postgres(&self.writer, &entries, kept).await,
         }
     }
 
@@ -564,9 +562,22 @@ async fn together_on_postgres(
     pool: &DatabaseConnection,
     entries: &[Entry],
     kept: Option<(Claim, String)>,
+) -> Result<Option<Settlement>, StoreError> {
+    let pool = pool.get_postgres_connection_pool();
+    let mut change = pool.begin().await.map_err(StoreError::new)?;
+    let settled = charge_together(&mut change, entries, kept).await.map_err(StoreError::new)?;
+    if let Some(Settlement::Charged { .. }) = settled {
+        change.commit().await.map_err(postgres_ledger::failed_commit)?;
+    }
+    Ok(settled)
+}
+
+async fn charge_together(
+    change: &mut sqlx::PgConnection,
+    entries: &[Entry],
+    kept: Option<(Claim, String)>,
 ) -> Result<Option<Settlement>, sqlx::Error> {
     let costs = costs(entries);
-    let mut change = pool.get_postgres_connection_pool().begin().await?;
     let claim = kept.as_ref().map(|(claim, _)| *claim);
     if let Some((claim, body)) = kept {
         let fill = sqlx::query(FILL)
@@ -578,15 +589,12 @@ async fn together_on_postgres(
             return Ok(None);
         }
     }
-    let settled = postgres_ledger::settle_on(&mut change, entries).await?;
+    let settled = postgres_ledger::settle_on(change, entries).await?;
     let settled = credits::all_or_none(&costs, &settled);
-    if let Settlement::Charged { balance } = settled {
-        if let Some(claim) = claim {
-            let keep = sqlx::query(BALANCE).bind(claim.slot.0.to_vec()).bind(balance.cast_signed());
-            keep.execute(&mut *change).await?;
-            failpoint::hit("kept");
-        }
-        change.commit().await?;
+    if let (Settlement::Charged { balance }, Some(claim)) = (settled, claim) {
+        let keep = sqlx::query(BALANCE).bind(claim.slot.0.to_vec()).bind(balance.cast_signed());
+        keep.execute(change).await?;
+        failpoint::hit("kept");
     }
     Ok(Some(settled))
 }

@@ -162,6 +162,17 @@ impl BatchFailure {
     }
 }
 
+/// Returns the error of a commit of debits.
+pub(in super::super) fn failed_commit(error: sqlx::Error) -> StoreError {
+    let BatchFailure { error, may_be_committed } = BatchFailure::sent(error);
+    failed(Arc::new(error), may_be_committed)
+}
+
+/// Returns the error of debits that failed, and that may be committed all the same.
+fn failed(error: Arc<sqlx::Error>, may_be_committed: bool) -> StoreError {
+    if may_be_committed { StoreError::new(UndecidedCharge(error)) } else { StoreError::new(error) }
+}
+
 impl PostgresLedger {
     pub(super) const fn new(pool: PgPool) -> Self {
         Self { pool, connection: None }
@@ -190,11 +201,7 @@ impl PostgresLedger {
             let is_over = if may_be_written { Instant::now() >= give_up } else { tries > TRIES };
             if is_over {
                 let error = Arc::new(failure.error);
-                let failed = || match may_be_written {
-                    true => StoreError::new(UndecidedCharge(error.clone())),
-                    false => StoreError::new(error.clone()),
-                };
-                return batch.iter().map(|_| Err(failed())).collect();
+                return batch.iter().map(|_| Err(failed(error.clone(), may_be_written))).collect();
             }
             if may_be_written {
                 tokio::time::sleep(PAUSE).await;
@@ -213,7 +220,9 @@ impl PostgresLedger {
         for entry in batch {
             match self.anew(std::slice::from_ref(entry), may_be_written).await {
                 Ok(one) => settled.extend(one),
-                Err(failure) => settled.push(Err(StoreError::new(failure.error))),
+                Err(BatchFailure { error, may_be_committed }) => {
+                    settled.push(Err(failed(Arc::new(error), may_be_written || may_be_committed)));
+                }
             }
         }
         settled
@@ -575,19 +584,24 @@ mod tests {
 
     use account_core::store::LedgerStore;
     use account_core::testing::{CheapHasher, FixedClock, seeded_rng};
-    use account_core::{Accounts, Email, NewAccount, Tier, Username, Vault};
+    use account_core::{Accounts, Email, NewAccount, Tier, Timestamp, Username, Vault};
+    use quant_test_services::Postgres;
+    use sea_orm::SqlxPostgresConnector;
     use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
     use tempfile::TempDir;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{UnixListener, UnixStream};
 
     use super::*;
+    use crate::store::Store;
+    use crate::store::fault::StoreFault;
     use crate::store::testing::{call, postgres};
 
     /// The proxy passes the next message on to the server.
     const CARRIES: u8 = 0;
     const LOSES_THE_ANSWER: u8 = 1;
     const LOSES_THE_CALL: u8 = 2;
+    const LOSES_THE_ANSWER_TO_A_COMMIT: u8 = 3;
 
     /// A proxy before the server that can cut the connection at a given point, once.
     async fn line(server: String, folder: &Path, next: Arc<AtomicU8>) {
@@ -608,6 +622,11 @@ mod tests {
             tokio::select! {
                 read = client.read(&mut asked) => match read {
                     Ok(bytes) if bytes > 0 && !cut(LOSES_THE_CALL) => {
+                        if asked[..bytes].windows(6).any(|word| word == b"COMMIT") {
+                            let (at, then) = (LOSES_THE_ANSWER_TO_A_COMMIT, LOSES_THE_ANSWER);
+                            let _ =
+                                next.compare_exchange(at, then, Ordering::SeqCst, Ordering::SeqCst);
+                        }
                         server.write_all(&asked[..bytes]).await.expect("the server reads");
                     }
                     _ => return,
@@ -622,23 +641,21 @@ mod tests {
         }
     }
 
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_call_whose_answer_was_lost_is_charged_once_and_told_so() {
-        let Some((store, home)) = postgres().await else { return };
+    /// Opens a store, another pool to its server whose connections can be cut, and the next cut.
+    async fn over_the_line() -> Option<(Store, Postgres, PgPool, Arc<AtomicU8>, TempDir)> {
+        let (store, home) = postgres().await?;
         let options: PgConnectOptions = home.address().parse().expect("an address");
         // A server over TCP has no socket file for the proxy to connect to.
-        let Some(socket) = options.get_socket() else { return };
+        let socket = options.get_socket()?;
         let (next, folder) = (Arc::new(AtomicU8::new(CARRIES)), TempDir::new().expect("a folder"));
         let server = socket.join(format!(".s.PGSQL.{}", options.get_port()));
         line(server.display().to_string(), folder.path(), next.clone()).await;
         let over_the_line = options.clone().socket(folder.path()).port(5432);
         let pool = PgPoolOptions::new().max_connections(2).connect_with(over_the_line).await;
-        let mut backend = PostgresLedger::new(pool.expect("the line holds"));
+        Some((store, home, pool.expect("the line holds"), next, folder))
+    }
 
-        let rng = seeded_rng(6);
-        let vault = Arc::new(Vault::create(&mut rng.clone()));
-        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, rng);
-        let now = FixedClock::default().now();
+    async fn ada(accounts: &Accounts<Store, CheapHasher>, now: Timestamp) -> AccountId {
         let account = NewAccount {
             email: Email::parse("ada@example.com").expect("an address"),
             username: Username::parse("ada").expect("a name"),
@@ -648,7 +665,21 @@ mod tests {
             hourly_limit: None,
             is_admin: false,
         };
-        let ada = accounts.create_account(account, now).await.expect("a new account").id;
+        accounts.create_account(account, now).await.expect("a new account").id
+    }
+
+    fn accounts(store: &Store) -> Accounts<Store, CheapHasher> {
+        let rng = seeded_rng(6);
+        let vault = Arc::new(Vault::create(&mut rng.clone()));
+        Accounts::new(store.clone(), CheapHasher::default(), vault, rng)
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_call_whose_answer_was_lost_is_charged_once_and_told_so() {
+        let Some((store, _home, pool, next, _folder)) = over_the_line().await else { return };
+        let mut backend = PostgresLedger::new(pool);
+        let (accounts, now) = (accounts(&store), FixedClock::default().now());
+        let ada = ada(&accounts, now).await;
         let batch = |ids: std::ops::Range<u128>| -> Vec<Entry> {
             ids.map(|request_id| call(CallerId::Account(ada), 5, request_id, now)).collect()
         };
@@ -671,5 +702,19 @@ mod tests {
         let settled = backend.settle(&batch(12..24)).await;
         assert_eq!(charged(&settled), 8, "as many as the credits that are left");
         assert!(store.audit().await.expect("ok").holds());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn calls_charged_together_whose_commit_was_lost_are_not_told_that_nothing_was_charged() {
+        let Some((store, _home, pool, next, _folder)) = over_the_line().await else { return };
+        let cut = Store { writer: SqlxPostgresConnector::from_sqlx_postgres_pool(pool), ..store };
+        let (accounts, now) = (accounts(&cut), FixedClock::default().now());
+        let ada = ada(&accounts, now).await;
+        let calls = [1, 2].map(|id| call(CallerId::Account(ada), 5, id, now));
+        next.store(LOSES_THE_ANSWER_TO_A_COMMIT, Ordering::SeqCst);
+        let error = cut.settle_together(calls.into(), None).await.expect_err("it was cut");
+        assert_eq!(StoreFault::of(&error), Some(StoreFault::Undecided), "{error}");
+        assert_eq!(accounts.profile(ada).await.expect("ada").credit_balance, 90);
+        assert!(cut.audit().await.expect("ok").holds());
     }
 }
