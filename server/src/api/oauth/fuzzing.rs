@@ -75,11 +75,16 @@ fn check_target(uri: &RedirectUri) {
     if let (RedirectTarget::Website(host) | RedirectTarget::Loopback(host), Ok(url)) =
         (uri.target(), Url::parse(uri.as_str()))
     {
-        let shown =
-            host.rsplit_once(':').filter(|_| url.port().is_some()).map_or(host, |(host, _)| host);
+        // The parser leaves out the port of the scheme, however many zeros it begins with.
+        let port = |text: &str| text.parse::<u16>().ok();
+        let shown = host
+            .rsplit_once(':')
+            .filter(|(_, text)| {
+                port(text).is_some_and(|port| url.port_or_known_default() == Some(port))
+            })
+            .map_or(host, |(host, _)| host);
         let visited = url.host_str().unwrap_or_default();
         let is_address = visited.starts_with('[') && shown.starts_with('[');
-        let shown = shown.trim_end_matches(":443").trim_end_matches(":80");
         assert!(is_address || shown.eq_ignore_ascii_case(visited), "{shown} is {visited}");
     }
 }
