@@ -11,9 +11,9 @@ use std::{
 
 use account_core::{AccountId, CallerId, guest::network};
 
-/// The most bytes of unfinished bodies of one account that may send large bodies.
+/// The most bytes of unfinished bodies of one account of a tier above FREE.
 pub const LARGEST_OF_ACCOUNT: usize = 64 * 1000 * 1000;
-/// The most bytes of unfinished bodies of any other source: a network, or an account of tier FREE.
+/// The most bytes of unfinished bodies of one network, or of one account of tier FREE.
 pub const LARGEST_OF_OTHERS: usize = 16 * 1024 * 1024;
 /// A source with at most so many bytes is small, and may use the last part of the memory.
 const SMALL_SOURCE: usize = 1024 * 1024;

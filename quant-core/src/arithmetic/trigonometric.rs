@@ -126,7 +126,7 @@ fn negate(quadrants: &mut Quadrants) {
     add(quadrants, &[1, 0, 0, 0, 0, 0]);
 }
 
-/// The places behind the point as a number from 0 to 1.
+/// The fractional part of a number of quadrants, from 0 to 1.
 fn fraction(quadrants: &Quadrants) -> Scaled {
     let Some(top) = quadrants[..PLACES].iter().rposition(|&word| word != 0) else {
         return Scaled::ZERO;

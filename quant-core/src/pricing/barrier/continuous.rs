@@ -142,7 +142,8 @@ impl ReinerRubinstein {
         }
     }
 
-    /// Returns the paying final prices on the near side of the barrier, where the spot is.
+    /// Returns the least and the greatest price at expiry for which the option pays, on the side of the
+    /// barrier where the spot price is.
     fn near_side(&self) -> (f64, f64) {
         let (low, high) = self.paying();
         match self.barrier.direction {

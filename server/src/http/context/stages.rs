@@ -89,7 +89,7 @@ pub struct ChargedCall {
     pub charge: Charge,
 }
 
-/// The content of the answer to a charged call.
+/// The answer to a charged call: its parts where it was computed now, its whole body where it was stored.
 pub enum ChargedContent {
     /// The parts of the answer, as JSON.
     Parts(AnswerParts),

@@ -287,7 +287,7 @@ pub struct RateRisk {
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "RateBucket")]
 pub struct RateBucket {
-    /// The curve of the pillar.
+    /// Role of the curve to which the pillar belongs.
     pub curve: CurveRole,
     /// Time of the pillar in years.
     pub tenor: f64,
