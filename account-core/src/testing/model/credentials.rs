@@ -381,7 +381,7 @@ pub struct CredentialsUnderTest<H: Home> {
     refreshes: Vec<(usize, RefreshToken)>,
 }
 
-/// The test that compares a store with the [`CredentialsModel`].
+/// The test that compares a store with `CredentialsModel`.
 pub struct CredentialsTest<H>(PhantomData<H>);
 
 fn client() -> Client {

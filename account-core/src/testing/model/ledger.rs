@@ -281,7 +281,7 @@ pub struct LedgerUnderTest<H: Home> {
     called: u128,
 }
 
-/// The test that compares a store with the [`LedgerModel`].
+/// The test that compares a store with `LedgerModel`.
 pub struct LedgerTest<H>(PhantomData<H>);
 
 impl<H: Home> LedgerUnderTest<H> {

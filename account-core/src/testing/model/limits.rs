@@ -411,7 +411,7 @@ pub struct LimitsUnderTest<H: Home> {
     granted: [Vec<(Timestamp, u32)>; CALLERS.len()],
 }
 
-/// The test that compares a store with the [`LimitsModel`].
+/// The test that compares a store with `LimitsModel`.
 pub struct LimitsTest<H>(PhantomData<H>);
 
 impl<S: LeaseStore> Instance<S> {

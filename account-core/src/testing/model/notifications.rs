@@ -588,7 +588,7 @@ pub struct NotificationsUnderTest<H: Home> {
     inboxes: Vec<Inbox>,
 }
 
-/// The test that compares a store with the [`NotificationsModel`].
+/// The test that compares a store with `NotificationsModel`.
 pub struct NotificationsTest<H>(PhantomData<H>);
 
 /// Returns an inbox without the numbers of its notifications.
