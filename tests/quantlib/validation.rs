@@ -57,6 +57,11 @@ async fn a_whole_number_that_its_type_cannot_hold_is_a_fault_of_its_field() {
     let not_negative = "ensure this value is greater than or equal to 0";
     let expected = fault(json!(["body", "payment_lag"]), "value_error.number.not_ge", not_negative);
     assert!(found.contains(&expected), "{found:?}");
+
+    let add = "/quantlib/scheduling/calendar/add-business-days";
+    let found = refused(add, r#"{"date": "2026-11-24", "days": -1e308}"#).await;
+    let least = format!("ensure this value is greater than or equal to {}", i64::MIN);
+    assert_eq!(found, [fault(json!(["body", "days"]), "value_error.number.not_ge", &least)]);
 }
 
 #[tokio::test]

@@ -299,13 +299,14 @@ def syntax_elsewhere(baseline, ours):
 
 def names_and_forms(baseline, ours):
     """The document has not every spelling of a name, and not the fields that one form of a request needs."""
-    beyond = [fault for fault in ours.faults if fault not in baseline.faults]
-    rest = [fault for fault in ours.faults if fault not in beyond]
+    expected, found = ([(loc, kind) for loc, kind, _ in answer.faults] for answer in (baseline, ours))
+    beyond = [fault for fault in found if fault not in expected]
+    rest = [fault for fault in found if fault not in beyond]
     allowed = {"value_error.text"}
     # A field that the document requires is reported by both; only beyond those may a form need another.
-    if not any(kind == "value_error.missing" for _, kind, _ in baseline.faults):
+    if not any(kind == "value_error.missing" for _, kind in expected):
         allowed.add("value_error.missing")
-    is_known = rest == baseline.faults and {kind for _, kind, _ in beyond} <= allowed
+    is_known = rest == expected and {kind for _, kind in beyond} <= allowed
     return bool(beyond) and ours.status == 422 and is_known
 
 

@@ -20,7 +20,10 @@ DOCUMENT = json.loads((pathlib.Path(__file__).parents[2] / "openapi/openapi.json
 ABSENT = "absent"
 """The default of a field that may be absent but not null: pydantic 1 takes null where the default is None."""
 
-UNSIGNED = {"uint32": 2**32 - 1, "uint16": 2**16 - 1}
+RANGES = {
+    "int64": (-(2**63), 2**63 - 1024), "uint64": (0, 2**64 - 2048), "uint32": (0, 2**32 - 1), "uint16": (0, 2**16 - 1),
+}
+"""The least and the largest value of a format, which integers of Python do not have; of 64 bits the last double."""
 
 
 class Text(ConstrainedStr):
@@ -61,9 +64,10 @@ def limits(schema):
 
 def integer(schema):
     bounds = limits(schema)
-    largest = UNSIGNED.get(schema.get("format"))
-    if largest is not None:
-        bounds.setdefault("ge", 0)
+    if schema.get("format") in RANGES:
+        least, largest = RANGES[schema["format"]]
+        if "gt" not in bounds:
+            bounds.setdefault("ge", least)
         if "lt" not in bounds:
             bounds.setdefault("le", largest)
     return type("BoundedWhole", (Whole,), bounds)

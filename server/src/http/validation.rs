@@ -404,7 +404,9 @@ impl NumberRange {
             }
             _ => return None,
         };
-        Some((kind, format!("ensure this value is {relation} {limit}")))
+        // With a precision a whole limit has all its digits; `{limit}` alone ends in zeros beyond 2^53.
+        let digits = if limit.fract() == 0.0 { format!("{limit:.0}") } else { limit.to_string() };
+        Some((kind, format!("ensure this value is {relation} {digits}")))
     }
 }
 
